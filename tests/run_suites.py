@@ -26,15 +26,15 @@ SCRIPTS = {"integration", "hostile", *MACHINES}
 REHEARSALS = ("rollback_test", "install_test", "encryption_test")
 # Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
 # has run. The rows are ordered so that the days take about as long. clang-tidy reads one of TIDY_PARTS a day.
-BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test"),
+BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test"),
             ("image_options_test", "oci_image_test", "dkms_test", "cache_truth_test"),
             ("kill_test", "ordinary_user_test", "shared_cache_test", "cache_sequences_test"),
             ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),
             ("image_test", "machine_test", "podman_build_test", "container_images_test"),
             ("accounts_test", "customizations_test"), ("cache_owner_test", "embedded_images_test"),
-            ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test"),
-            ("publish_test", "delta_test", "upload_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test"),
-            ("kernel_arguments_test", "update_test"),
+            ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test", "offline_test"),
+            ("publish_test", "delta_test", "upload_test", "pull_loop_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test", "rollout_test"),
+            ("kernel_arguments_test", "update_test", "rollout_device_test"),
             ("fetch_only_test", "vendor_packages_test"), ("dnf_oracle_test", "commit_content_test"))
 TIDY_PARTS = tuple(f"{part}/6" for part in range(1, 7))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
@@ -46,7 +46,7 @@ QUICK = ("help_test", "source_rules_test")
 # What scripts run: the program, what is installed beside it, the stand-ins for rpm-ostree and rpmdb, programs of
 # tests/programs, and a machine to control.
 PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "stand_in_rpmdb", "write_deployment", "ext4_extract",
-            "machine_driver")
+            "ext4_list", "machine_driver")
 # No test takes as long, even with sanitizers and others beside it, but for machines where the processor is emulated.
 LIMIT_S = 30 * 60
 MACHINE_LIMIT_S = 90 * 60
@@ -57,7 +57,7 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals;
-of scripts that take a minute or more it runs one of two to four each day, and says which it leaves out;
+of scripts that take a minute or more it runs one of two to five each day, and says which it leaves out;
 of clang-tidy a sixth.
 
   quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),

@@ -30,6 +30,13 @@ struct OstreeRequest {
     std::filesystem::path gpg_homedir;
     /// Public key file put into the image for the remote to verify with; may be empty.
     std::filesystem::path gpg_public_key;
+    /// File with a secret ed25519 key to sign with; empty: none.
+    std::filesystem::path sign_ed25519;
+    /// Instead of that, a program that signs; empty: none.
+    std::filesystem::path sign_command;
+    /// File with public ed25519 keys, put into the image for the remote to verify with; may be
+    /// empty.
+    std::filesystem::path ed25519_public_key;
     /// Name of the remote in the image.
     std::string remote = "edge";
     SourceLocation location;

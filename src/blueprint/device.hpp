@@ -121,6 +121,10 @@ struct UpdatesRequest {
     std::uint32_t check_every = 3600;
     /// Seconds over which devices spread their downloads of a version.
     std::uint32_t spread = 0;
+    /// Devices follow the plan of their ref (ref `edgegpu-rollout/REF`), not the ref itself.
+    bool rollouts = false;
+    /// Bytes: of what a device downloads by itself for one version; 0: no limit.
+    std::uint64_t max_download = 0;
     /// Of the windows, "Europe/Berlin"; empty: the device's.
     std::string time_zone;
     SourceLocation time_zone_location;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <utility>
 
 #include <sys/stat.h>
@@ -97,7 +96,7 @@ std::string BundleFiles::digest() const {
 bool is_kustomization_name(std::string_view name) {
     static constexpr std::array<std::string_view, 3> names{"kustomization.yaml",
                                                            "kustomization.yml", "Kustomization"};
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 BundleFiles read_bundle_files(std::string name, std::filesystem::path source,

@@ -1,12 +1,12 @@
 #include "bundles/description.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "bundles/pods.hpp"
+#include "bundles/roles.hpp"
 #include "oci/reference.hpp"
 #include "support/text/text.hpp"
 
@@ -23,11 +23,6 @@ const std::vector<YamlNode>& items_at(const YamlNode& node,
     static const std::vector<YamlNode> none;
     const YamlNode* list = node.find(path);
     return list != nullptr ? list->items : none;
-}
-
-bool has_text(const std::vector<YamlNode>& items, std::string_view text) {
-    return std::any_of(items.begin(), items.end(),
-                       [&](const YamlNode& item) { return item.text == text; });
 }
 
 /// "25.02" of "nvcr.io/nvidia/tensorflow:25.02-tf2-py3", "cuda12.5.0" of "vectoradd-cuda12.5.0":
@@ -76,26 +71,24 @@ void add_privileges_of_pod(const PodTemplate& pod, std::set<std::string>& flags,
 }
 
 /// SCCs that a role allows the use of.
-void add_constraints_of_role(const YamlNode& role, std::set<std::string>& constraints) {
-    for (const YamlNode& rule : items_at(role, {"rules"})) {
-        const std::vector<YamlNode>& verbs = items_at(rule, {"verbs"});
-        if (!has_text(items_at(rule, {"resources"}), "securitycontextconstraints") ||
-            (!has_text(verbs, "use") && !has_text(verbs, "*"))) {
+void add_constraints_of_role(const AccessRole& role, std::set<std::string>& constraints) {
+    for (const RoleRule& rule : role.rules) {
+        if (!rule.covers("security.openshift.io", "securitycontextconstraints", {"use"})) {
             continue;
         }
-        for (const YamlNode& name : items_at(rule, {"resourceNames"})) {
-            constraints.insert("SCC " + name.text);
+        for (const std::string& name : rule.names) {
+            constraints.insert("SCC " + name);
         }
-        if (items_at(rule, {"resourceNames"}).empty()) {
+        if (rule.names.empty()) {
             constraints.insert("every SCC");
         }
     }
 }
 
 /// What a binding gives by the name of a role that exists without the bundle.
-void add_constraints_of_binding(const YamlNode& binding, std::set<std::string>& constraints) {
+void add_constraints_of_binding(const AccessBinding& binding, std::set<std::string>& constraints) {
     constexpr std::string_view prefix = "system:openshift:scc:";
-    const std::string role = binding.text_at({"roleRef", "name"});
+    const std::string& role = binding.role_name;
     if (role == "cluster-admin") {
         constraints.insert(role);
     } else if (role.starts_with(prefix)) {
@@ -135,12 +128,15 @@ std::vector<std::string> privileges_of(const std::vector<KubeObject>& objects) {
     for (const PodTemplate& pod : pods_of(objects)) {
         add_privileges_of_pod(pod, flags, capabilities);
     }
+    AccessObjects access;
     for (const KubeObject& object : objects) {
-        if (object.kind == "Role" || object.kind == "ClusterRole") {
-            add_constraints_of_role(object.content, constraints);
-        } else if (object.kind == "RoleBinding" || object.kind == "ClusterRoleBinding") {
-            add_constraints_of_binding(object.content, constraints);
-        }
+        access.add(object);
+    }
+    for (const AccessRole& role : access.roles) {
+        add_constraints_of_role(role, constraints);
+    }
+    for (const AccessBinding& binding : access.bindings) {
+        add_constraints_of_binding(binding, constraints);
     }
     std::vector<std::string> privileges;
     for (const char* flag :

@@ -195,7 +195,7 @@ private:
         const std::vector<std::string> known = components_of(bundle);
         Mistakes mistakes;
         for (const BundleComponent& component : request_.components) {
-            if (std::find(known.begin(), known.end(), component.name) == known.end()) {
+            if (std::ranges::find(known, component.name) == known.end()) {
                 const std::string near = near_names_hint(component.name, known);
                 mistakes.add(error_at(component.location, "bundle \"{}\" has no component \"{}\"",
                                       bundle.name, component.name)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "bundles/generated.hpp"
 #include "bundles/pods.hpp"
@@ -22,10 +21,9 @@ ImagePins image_pins(const std::vector<KubeObject>& objects,
             continue;
         }
         const bool tagged = parts_of_image_name(reference).tag.has_value();
-        const bool also_tagged =
-            std::any_of(references.begin(), references.end(), [&](const std::string& other) {
-                return other.starts_with(reference + ':') || other.starts_with(reference + '@');
-            });
+        const bool also_tagged = std::ranges::any_of(references, [&](const std::string& other) {
+            return other.starts_with(reference + ':') || other.starts_with(reference + '@');
+        });
         if (tagged || !also_tagged) {
             pins.emplace(reference, "sha256:" + digest->second);
         }

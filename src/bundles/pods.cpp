@@ -5,11 +5,12 @@
 #include <charconv>
 #include <cmath>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -21,11 +22,8 @@ std::uint64_t times(const YamlNode& node, std::uint64_t count) {
         if (number == nullptr || number->kind != YamlNode::Kind::scalar) {
             continue;
         }
-        const std::string& text = number->text;
-        std::uint64_t value = 0;
-        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (code == std::errc{} && end == text.data() + text.size()) {
-            count = value == 0 ? 0 : count * std::min<std::uint64_t>(value, 1'000'000);
+        if (const auto value = whole_number<std::uint64_t>(number->text)) {
+            count = *value == 0 ? 0 : count * std::min<std::uint64_t>(*value, 1'000'000);
         }
     }
     return count;
@@ -124,7 +122,7 @@ bool is_workload(const KubeObject& object) {
          {"apps/", "StatefulSet"},
          {"batch/", "CronJob"},
          {"batch/", "Job"}});
-    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& each) {
+    return std::ranges::any_of(kinds, [&](const auto& each) {
         const std::string& version = object.api_version;
         return object.kind == each.second &&
                (version == each.first || (each.first != "v1" && version.starts_with(each.first)));

@@ -1,7 +1,6 @@
 #include "bundles/render.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 #include <utility>
 

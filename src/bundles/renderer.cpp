@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -20,6 +17,7 @@
 #include "support/files/file.hpp"
 #include "support/files/file_content.hpp"
 #include "support/source_location.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -57,17 +55,6 @@ const std::array<Candidate, 3>& candidates() {
     return all;
 }
 
-/// A number and the character after it, taken off `text`.
-std::optional<unsigned> take_number(std::string_view& text) {
-    unsigned number = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (code != std::errc{}) {
-        return std::nullopt;
-    }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return number;
-}
-
 /// "v5.0.3" or "kustomize/v4.5.7" at the beginning of a text, as {5, 0} and "5.0.3".
 struct Version {
     unsigned major = 0;
@@ -86,12 +73,12 @@ std::optional<Version> read_version(std::string_view text) {
     }
     const std::string_view whole =
         text.substr(0, text.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.-+"));
-    const std::optional<unsigned> major = take_number(text);
+    const std::optional<unsigned> major = take_number<unsigned>(text);
     if (!major || !text.starts_with('.')) {
         return std::nullopt;
     }
     text.remove_prefix(1);
-    const std::optional<unsigned> minor = take_number(text);
+    const std::optional<unsigned> minor = take_number<unsigned>(text);
     if (!minor) {
         return std::nullopt;
     }
@@ -112,7 +99,7 @@ std::optional<Version> version_of_module(const Context& ctx, const std::filesyst
     std::string_view path = module->path;
     path.remove_prefix(std::min(path.rfind("/v"), path.size()));
     path.remove_prefix(std::min<std::size_t>(2, path.size()));
-    const std::optional<unsigned> major = take_number(path);
+    const std::optional<unsigned> major = take_number<unsigned>(path);
     return major ? std::optional(Version{*major, 0, fmt::format("{} (devel)", *major)})
                  : std::nullopt;
 }

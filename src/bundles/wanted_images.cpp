@@ -1,8 +1,6 @@
 #include "bundles/wanted_images.hpp"
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -50,7 +48,7 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
 }  // namespace
 
 bool is_chosen(const std::vector<ImagePattern>& patterns, const std::string& name) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const ImagePattern& pattern) {
+    return std::ranges::any_of(patterns, [&](const ImagePattern& pattern) {
         return ::fnmatch(pattern.glob.c_str(), name.c_str(), 0) == 0;
     });
 }
@@ -75,10 +73,7 @@ std::vector<WantedImage> images_wanted_by(const std::vector<RenderedBundle>& bun
 
 void add_wanted(std::vector<WantedImage>& images, const std::vector<WantedImage>& more) {
     for (const WantedImage& image : more) {
-        const auto at = std::lower_bound(images.begin(), images.end(), image,
-                                         [](const WantedImage& left, const WantedImage& right) {
-                                             return left.name < right.name;
-                                         });
+        const auto at = std::ranges::lower_bound(images, image.name, {}, &WantedImage::name);
         if (at == images.end() || at->name != image.name) {
             images.insert(at, image);
         } else {
@@ -91,9 +86,8 @@ void add_wanted(std::vector<WantedImage>& images, const std::vector<WantedImage>
 std::vector<WantedImage> choose_images(const std::vector<ImagePattern>& patterns,
                                        const std::vector<WantedImage>& wanted) {
     for (const ImagePattern& pattern : patterns) {
-        const bool any = std::any_of(wanted.begin(), wanted.end(), [&](const WantedImage& image) {
-            return matches(pattern, image);
-        });
+        const bool any = std::ranges::any_of(
+            wanted, [&](const WantedImage& image) { return matches(pattern, image); });
         // `true` asks for whatever there is.
         if (!any && pattern.glob != "*") {
             throw error_at(pattern.location, "embed_images: no image matches \"{}\"", pattern.glob)
@@ -102,9 +96,8 @@ std::vector<WantedImage> choose_images(const std::vector<ImagePattern>& patterns
     }
     std::vector<WantedImage> chosen;
     for (const WantedImage& image : wanted) {
-        const auto pattern =
-            std::find_if(patterns.begin(), patterns.end(),
-                         [&](const ImagePattern& one) { return matches(one, image); });
+        const auto pattern = std::ranges::find_if(
+            patterns, [&](const ImagePattern& one) { return matches(one, image); });
         if (pattern == patterns.end()) {
             continue;
         }
@@ -124,9 +117,8 @@ std::vector<ContainerRequest> embedding_requests(const std::vector<WantedImage>&
                                                  const SourceLocation& location) {
     std::vector<ContainerRequest> requests;
     for (const WantedImage& image : chosen) {
-        const bool provided =
-            std::any_of(containers.begin(), containers.end(),
-                        [&](const ContainerRequest& one) { return one.name == image.name; });
+        const bool provided = std::ranges::any_of(
+            containers, [&](const ContainerRequest& one) { return one.name == image.name; });
         if (!provided) {
             const std::string source = ImagePlace{ImageTransport::docker, image.name}.text();
             requests.push_back({source, source, image.name, true, location});

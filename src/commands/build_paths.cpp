@@ -42,7 +42,7 @@ std::filesystem::path usual_lockfile(const std::filesystem::path& blueprint,
     std::string name = blueprint.stem().string();
     if (!parameters.empty()) {
         name += '+' + ref;
-        std::replace(name.begin(), name.end(), '/', '+');
+        std::ranges::replace(name, '/', '+');
     }
     const std::filesystem::path place = directory.empty() ? blueprint.parent_path() : directory;
     return std::filesystem::absolute(place / (name + ".lock")).lexically_normal();
@@ -69,6 +69,15 @@ void require_outside_of_image(const Blueprint& blueprint, std::string_view what,
     }
 }
 
+void require_lockfile_apart(const Blueprint& blueprint, const std::filesystem::path& lockfile) {
+    if (real_path(lockfile) == real_path(blueprint.path)) {
+        throw error(ErrorKind::usage, "the lockfile {} would replace the blueprint",
+                    lockfile.string())
+            .hinted("--lock names another file");
+    }
+    require_outside_of_image(blueprint, "lockfile", lockfile);
+}
+
 std::filesystem::path lockfile_of(const BuildCommand& command, const Blueprint& blueprint,
                                   Console& console) {
     namespace fs = std::filesystem;
@@ -77,12 +86,7 @@ std::filesystem::path lockfile_of(const BuildCommand& command, const Blueprint& 
     fs::path lockfile = is_named ? fs::absolute(command.lockfile).lexically_normal()
                                  : usual_lockfile(command.blueprints.front(), parameters,
                                                   blueprint.ostree.ref, command.lock_dir);
-    if (real_path(lockfile) == real_path(command.blueprints.front())) {
-        throw error(ErrorKind::usage, "the lockfile {} would replace the blueprint",
-                    lockfile.string())
-            .hinted("--lock names another file");
-    }
-    require_outside_of_image(blueprint, "lockfile", lockfile);
+    require_lockfile_apart(blueprint, lockfile);
     if (!command.locked) {
         require_writable(lockfile);
     }

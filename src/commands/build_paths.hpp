@@ -26,6 +26,10 @@ namespace edgegpu {
 [[nodiscard]] std::filesystem::path lockfile_of(const BuildCommand& command,
                                                 const Blueprint& blueprint, Console& console);
 
+/// Throws ErrorKind::usage if a lockfile that is written at `lockfile` would replace the file of
+/// the blueprint, or be in its next image.
+void require_lockfile_apart(const Blueprint& blueprint, const std::filesystem::path& lockfile);
+
 /// Throws ErrorKind::usage if `written`, the `what` that this build writes, lies in a directory
 /// that goes into the image: the next build would make another image of the same blueprint.
 void require_outside_of_image(const Blueprint& blueprint, std::string_view what,

@@ -170,7 +170,7 @@ std::vector<std::string> shipped_bundles() {
             names.push_back(entry.path().filename().string());
         }
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 

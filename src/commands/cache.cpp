@@ -1,5 +1,4 @@
 #include <ctime>
-#include <map>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

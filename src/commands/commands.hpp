@@ -193,6 +193,18 @@ struct DeltaChoice {
     std::string largest_file;
 };
 
+/// The keys of a command that signs what devices pull.
+struct SigningOptions {
+    /// GPG key, and the GPG home of its secret key; empty: none, the user's
+    std::string sign;
+    std::filesystem::path gpg_homedir;
+    /// file with a secret ed25519 key; empty: none
+    std::filesystem::path sign_ed25519;
+    /// instead of that, a program that signs, and a file with its public key; empty: none
+    std::filesystem::path sign_command;
+    std::filesystem::path sign_command_key;
+};
+
 /// `edgegpu publish`
 struct PublishCommand {
     /// refs of the repository
@@ -205,9 +217,8 @@ struct PublishCommand {
     unsigned keep = 0;
     /// see PruneCommand
     std::string grace;
-    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of the summary
+    SigningOptions keys;
 };
 
 /// `edgegpu promote`
@@ -218,10 +229,8 @@ struct PromoteCommand {
     std::string to;
     std::filesystem::path repo = "repo";
     DeltaChoice deltas;
-    /// GPG key that signs commit and summary, and the GPG home of its secret key; empty: none, the
-    /// user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of commit and summary
+    SigningOptions keys;
     /// empty: who runs the command
     std::string by;
     std::string reason;
@@ -258,9 +267,8 @@ struct PruneCommand {
     std::vector<std::string> pin;
     std::vector<std::string> unpin;
     bool dry_run = false;
-    /// GPG key that signs the summary, and the GPG home of its secret key; empty: none, the user's
-    std::string sign;
-    std::filesystem::path gpg_homedir;
+    /// of the summary
+    SigningOptions keys;
 };
 
 /// `edgegpu upload`
@@ -275,6 +283,52 @@ struct UploadCommand {
     bool overwrite = false;
     /// parse_duration; empty: nothing is removed
     std::string delete_after;
+};
+
+/// `edgegpu rollout`
+struct RolloutCommand {
+    /// "start", "pause", "resume", "abort", "renew", "status" or "check"
+    std::string action;
+    /// the ref that devices follow
+    std::string ref;
+    std::filesystem::path repo = "repo";
+    /// Texts as given, empty if they were not: a commit; the start of a rollout; its share, length,
+    /// reason, and why it is a barrier; how long the plan is good.
+    std::string commit;
+    std::string at;
+    std::string share;
+    std::string over;
+    std::string reason;
+    std::string barrier;
+    std::string expires;
+    bool dry_run = false;
+    /// of plan and summary
+    SigningOptions keys;
+    /// the plan's graph is printed
+    bool graph = false;
+    /// number of devices that there are; 0: not given
+    unsigned devices = 0;
+    /// file or directory with reports of devices; empty: none
+    std::filesystem::path health_from;
+    /// a percentage; empty: not given
+    std::string max_failures;
+    /// 0: not given
+    unsigned min_reports = 0;
+    std::optional<unsigned> max_unavailable;
+};
+
+/// `edgegpu export`
+struct ExportCommand {
+    /// refs of the repository
+    std::vector<std::string> refs;
+    std::filesystem::path repo = "repo";
+    /// the tar archive
+    std::filesystem::path output;
+    /// commits of the repository, or a number of versions (delta_sources)
+    std::vector<std::string> since;
+    /// of the summary
+    SigningOptions keys;
+    bool force = false;
 };
 
 /// `edgegpu cache`
@@ -346,6 +400,10 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command);
 /// be read.
 int run_channels(const GlobalOptions& global, const ChannelsCommand& command);
 
+/// Writes a tar archive of refs of a repository for devices without a network, and prints what it
+/// has.
+int run_export(const GlobalOptions& global, const ExportCommand& command);
+
 /// Checks a published repository, and mends it if asked to. Returns 1 if something is damaged.
 int run_fsck(const GlobalOptions& global, const FsckCommand& command);
 
@@ -354,6 +412,10 @@ int run_prune(const GlobalOptions& global, const PruneCommand& command);
 
 /// Makes a remote of rclone a copy of a published repository, and prints what was new.
 int run_upload(const GlobalOptions& global, const UploadCommand& command);
+
+/// Changes the plan by which devices of a ref get versions, or prints it. `check` returns 76 if the
+/// rollout is paused.
+int run_rollout(const GlobalOptions& global, const RolloutCommand& command);
 
 /// Prints the contents of the cache, or removes what exceeds the command's limits.
 int run_cache(const GlobalOptions& global, const CacheCommand& command);
@@ -399,9 +461,10 @@ void show_remarks(const Blueprint& blueprint, Console& console);
 /// stderr with the options of the command line, and the log, for a Console.
 [[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 
-/// What a command without blueprint runs with: the user's cache, all processors, `console` and the
-/// log; it ends when it is interrupted. `console` must outlive it.
-[[nodiscard]] Context command_context(const GlobalOptions& global, Console& console);
+/// What a command other than build runs with: the cache at `cache_dir` (empty: the user's), all
+/// processors, `console` and the log; it ends when it is interrupted. `console` must outlive it.
+[[nodiscard]] Context command_context(const GlobalOptions& global, Console& console,
+                                      const std::filesystem::path& cache_dir = {});
 
 /// The cache directory to use, checked (open_cache): `wanted`, else $XDG_CACHE_HOME/edgegpu, else
 /// $HOME/.cache/edgegpu.

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "execution/interrupt.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -62,11 +61,7 @@ std::string text_table(const std::vector<Finding>& findings, Readiness worst) {
 
 int run_doctor(const GlobalOptions& global, const std::filesystem::path& cache_dir) {
     Console console(console_output(global));
-    Context ctx;
-    ctx.cache = cache_directory(cache_dir);
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cancelled = &interrupted();
+    const Context ctx = command_context(global, console, cache_dir);
     const std::vector<Finding> findings = examine_machine(ctx);
     Readiness worst = Readiness::good;
     for (const Finding& finding : findings) {

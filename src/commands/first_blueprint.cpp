@@ -55,7 +55,7 @@ std::string head(const FirstBlueprint& wanted) {
 std::string repository_tables(const std::vector<FirstRepository>& repositories) {
     const auto entitled = [](const FirstRepository& one) { return one.entitled; };
     std::string text;
-    if (std::any_of(repositories.begin(), repositories.end(), entitled)) {
+    if (std::ranges::any_of(repositories, entitled)) {
         text +=
             "\n# Before you build: the certificates of a subscribed machine, with their serial "
             "number "

@@ -103,8 +103,8 @@ std::string path_from(const fs::path& directory, const fs::path& file) {
 bool has_repository(const fs::path& file, const std::string& id) {
     const std::string content = read_file(file, repository_file_limit);
     const std::vector<std::string_view> lines = lines_of(content);
-    return std::any_of(lines.begin(), lines.end(),
-                       [&](std::string_view line) { return trim(line) == '[' + id + ']'; });
+    return std::ranges::any_of(lines,
+                               [&](std::string_view line) { return trim(line) == '[' + id + ']'; });
 }
 
 /// Red Hat's own, which no .repo file names: packages are signed, metadata are not.
@@ -155,13 +155,13 @@ std::vector<FirstRepository> repositories_for(const InitCommand& command,
     if (distro.name == "rhel" && command.repository_files.empty()) {
         add_red_hat(distro, command.workload == "microshift", found);
     }
-    if (!command.gpus.empty() &&
-        std::find(alike.begin(), alike.end(), distro.name) != alike.end()) {
+    if (!command.gpus.empty() && std::ranges::find(alike, distro.name) != alike.end()) {
         add_nvidia(distro.major, found);
     }
     std::erase_if(found, [&](const FirstRepository& one) {
-        return std::any_of(command.repository_files.begin(), command.repository_files.end(),
-                           [&](const fs::path& file) { return has_repository(file, one.id); });
+        return std::ranges::any_of(command.repository_files, [&](const fs::path& file) {
+            return has_repository(file, one.id);
+        });
     });
     return found;
 }

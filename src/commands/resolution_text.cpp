@@ -98,10 +98,9 @@ std::string package_set_text(const Blueprint& blueprint, const Resolution& resol
     if (blueprint.package_set.name.empty()) {
         return {};
     }
-    const auto own = std::count_if(resolution.packages.begin(), resolution.packages.end(),
-                                   [](const ResolvedPackage& package) {
-                                       return package.why.kind == Reason::Kind::package_set;
-                                   });
+    const auto own = std::ranges::count_if(resolution.packages, [](const ResolvedPackage& package) {
+        return package.why.kind == Reason::Kind::package_set;
+    });
     return fmt::format("Package set: {}, {} packages without what they require\n\n",
                        describe_package_set(blueprint.package_set), own);
 }

@@ -1,5 +1,4 @@
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,11 +6,10 @@
 #include "blueprint/blueprint.hpp"
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
+#include "commands/build_paths.hpp"
 #include "commands/commands.hpp"
 #include "commands/resolution_text.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "pipeline/inputs.hpp"
 #include "pipeline/resolve_blueprint.hpp"
@@ -61,13 +59,11 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
     show_remarks(blueprint, console);
-    Context ctx;
-    ctx.cache = cache_directory(command.cache_dir);
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cancelled = &interrupted();
+    if (!command.lockfile.empty() && !command.dry_run) {
+        require_lockfile_apart(blueprint, command.lockfile);
+    }
+    Context ctx = command_context(global, console, command.cache_dir);
     ctx.offline = command.offline;
-    ctx.jobs = available_processors();
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();
 

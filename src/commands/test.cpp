@@ -1,9 +1,7 @@
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -14,7 +12,6 @@
 #include "blueprint/tables/test_table.hpp"
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
 #include "machine/rehearsal/rehearsal.hpp"
 #include "machine/rehearsal/test_report.hpp"
 #include "support/error.hpp"
@@ -122,11 +119,7 @@ RehearsalRequest request_of(const TestCommand& command, Console& console, const 
 
 int run_test(const GlobalOptions& global, const TestCommand& command) {
     Console console(console_output(global));
-    Context ctx;
-    ctx.cancelled = &interrupted();
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cache = cache_directory({});
+    const Context ctx = command_context(global, console);
     TemporaryDirectory place(large_temporary_directory() / "edgegpu-test");
     if (!command.junit.empty()) {
         require_writable_directory(command.junit);

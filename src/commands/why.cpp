@@ -7,8 +7,6 @@
 #include "cache/cache_lock.hpp"
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "pipeline/explain_image.hpp"
 #include "resolve/stage/explain_package.hpp"
@@ -111,13 +109,8 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
     }
     output.quiet = true;
     Console console(std::move(output));
-    Context ctx;
-    ctx.cache = cache_directory(command.cache_dir);
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cancelled = &interrupted();
+    Context ctx = command_context(global, console, command.cache_dir);
     ctx.offline = command.offline;
-    ctx.jobs = available_processors();
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();
     Stages stages(ctx, blueprint.path.string());

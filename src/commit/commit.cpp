@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <ctime>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,6 +21,7 @@
 #include "commit/upgrade_limit.hpp"
 #include "execution/parallel.hpp"
 #include "image/deflate.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
@@ -215,7 +215,7 @@ void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::
                     const std::string& checksum, Signer& signer) {
     if (const auto reason = reason_of_failure([&] { update_summary(ctx, repo, signer); })) {
         std::string command = "ostree summary --update --repo=" + shell_word(repo.path.string());
-        if (signer.signs_commits()) {
+        if (signer.signs_with_gpg()) {
             command += " --gpg-sign=" + shell_word(blueprint.ostree.sign);
         }
         if (!blueprint.ostree.gpg_homedir.empty()) {
@@ -226,6 +226,15 @@ void finish_summary(const Context& ctx, const Blueprint& blueprint, const Repo::
             "it, or verify it, do not get the commit before the next build of the ref, or `{}`",
             repo.path.string(), repo.ref, checksum, *reason, command));
     }
+}
+
+/// Whether one is by the ed25519 key that the blueprint names, if it names one.
+bool has_ed25519_signature(GVariant* metadata, std::string_view object, const Signer& signer) {
+    const std::vector<std::string> made = signatures_of(metadata, ed25519_signatures_key);
+    return signer.ed25519_key().empty() ||
+           std::ranges::any_of(made, [&](const std::string& signature) {
+               return verifies_ed25519({signer.ed25519_key()}, object, signature);
+           });
 }
 
 /// Signs the commit again unless it has a signature by the key that the blueprint names, which
@@ -242,16 +251,18 @@ bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl
     const std::string_view object = bytes_of(variant.get());
     const std::vector<std::string> signatures = signatures_of(detached.get());
     const DeviceKey key(blueprint, std::time(nullptr));
-    if (std::ranges::any_of(signatures, [&](const std::string& signature) {
-            return key.accepts(ctx, object, signature, signer.sign_trial());
-        })) {
+    const bool accepted = !signer.signs_with_gpg() ||
+                          std::ranges::any_of(signatures, [&](const std::string& signature) {
+                              return key.accepts(ctx, object, signature, signer.sign_trial());
+                          });
+    if (accepted && has_ed25519_signature(detached.get(), object, signer)) {
         return false;
     }
     const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
     const VariantHandle made =
         signed_metadata(repo, signer, checksum, object, detached ? detached.get() : none.get());
     write_detached(repo, checksum, made.get());
-    if (!signatures.empty()) {
+    if (!signatures.empty() && !accepted) {
         ctx.console->note(
             fmt::format("commit {} is signed again: devices would not have verified it with the "
                         "key {}",

@@ -1,6 +1,5 @@
 #include "commit/deflate_level.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/glib.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -39,10 +39,8 @@ int level_of(const std::filesystem::path& repository) {
         return default_deflate_level;
     }
     const std::string text = value.get();
-    int level = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), level);
-    if (code != std::errc() || end != text.data() + text.size() || level < fastest_level ||
-        level > best_level_of_ostree) {
+    const int level = whole_number<int>(text).value_or(0);
+    if (level < fastest_level || level > best_level_of_ostree) {
         throw error("{}: zlib-level in [archive] is \"{}\"", path.string(), text)
             .hinted("write a number from 1 (fast) to 9 (small), or remove it for 6");
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,8 +45,8 @@ std::string key_number(std::string_view sign) {
 }
 
 bool has_key(const Certificate& certificate, std::string_view number) {
-    return std::any_of(certificate.keys.begin(), certificate.keys.end(),
-                       [&](const PublicKey& key) { return key.fingerprint.ends_with(number); });
+    return std::ranges::any_of(
+        certificate.keys, [&](const PublicKey& key) { return key.fingerprint.ends_with(number); });
 }
 
 /// Why a key signs nothing that devices accept, or empty.
@@ -121,7 +120,7 @@ DeviceKey::DeviceKey(const Blueprint& blueprint, std::int64_t now)
     }
     const std::string number = key_number(ostree_.sign);
     const auto wanted = [&](const Certificate& one) { return has_key(one, number); };
-    if (std::none_of(certificates_.begin(), certificates_.end(), wanted)) {
+    if (std::ranges::none_of(certificates_, wanted)) {
         throw refused(fmt::format("does not have the key {} (sign)", ostree_.sign));
     }
     std::vector<std::string> reasons;
@@ -172,10 +171,9 @@ std::string DeviceKey::fault_of(const Context& ctx, const TrialSignature& trial)
     }
     const bool subkey = signature.verdict == SignatureVerdict::other_key &&
                         !trial.fingerprint.ends_with(signature.key) &&
-                        std::any_of(certificates_.begin(), certificates_.end(),
-                                    [&](const Certificate& certificate) {
-                                        return has_key(certificate, trial.fingerprint);
-                                    });
+                        std::ranges::any_of(certificates_, [&](const Certificate& certificate) {
+                            return has_key(certificate, trial.fingerprint);
+                        });
     return subkey ? fmt::format("lacks the subkey {} of {}, with which GnuPG signs", signature.key,
                                 trial.fingerprint)
                   : fmt::format("does not verify what {} signs: its key {} {}", ostree_.sign,
@@ -314,15 +312,14 @@ std::string unverifiable_kind(const PublicKey& key, bool fips) {
         {"2B240303020801010D", "brainpoolP512r1", false, false},
     }};
     constexpr std::array<unsigned, 5> algorithms{1, 3, 17, 19, 22};  // RSA, DSA, ECDSA, EdDSA
-    if (std::find(algorithms.begin(), algorithms.end(), key.algorithm) == algorithms.end()) {
+    if (std::ranges::find(algorithms, key.algorithm) == algorithms.end()) {
         return fmt::format("has algorithm {}, which the devices' GnuPG does not know",
                            key.algorithm);
     }
     if (key.curve.empty()) {
         return {};
     }
-    const auto curve = std::find_if(curves.begin(), curves.end(),
-                                    [&](const Curve& one) { return one.identifier == key.curve; });
+    const auto curve = std::ranges::find(curves, key.curve, &Curve::identifier);
     if (curve == curves.end() || !curve->known) {
         return fmt::format("has the curve {}, which GnuPG of Enterprise Linux 8 does not know",
                            curve == curves.end() ? key.curve : std::string(curve->name));

@@ -212,19 +212,20 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
 void forget_summary_marker(const Repo::Impl& repo);
 
 /// The detached metadata that the commit `checksum` is to have: `detached`, or what it has already
-/// if that has a signature; and if the blueprint names a key, a new signature by it instead of an
-/// older one by it. Null if there is nothing to write. `object` are the bytes of the commit object.
+/// if that has a signature; and new signatures by the keys that the blueprint names, if it names
+/// some, instead of older ones by them. Null if there is nothing to write. `object` are the bytes
+/// of the commit object.
 [[nodiscard]] VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer,
                                             const std::string& checksum, std::string_view object,
                                             GVariant* detached);
 /// The issuer (key id) of an OpenPGP signature; empty if it has none.
 [[nodiscard]] std::string issuer_of(std::string_view signature);
 /// What `sign` returns; its errors get the path of the repository.
-[[nodiscard]] std::string signature_for(const Repo::Impl& repo,
-                                        const std::function<std::string()>& sign);
-/// `metadata`, an a{sv} that may be null, with its OpenPGP signatures replaced by these.
-[[nodiscard]] VariantHandle with_signatures(GVariant* metadata,
-                                            const std::vector<std::string>& signatures);
+[[nodiscard]] Signatures signatures_for(const Repo::Impl& repo,
+                                        const std::function<Signatures()>& sign);
+/// `metadata`, an a{sv} that may be null, with `made` in its lists of signatures: instead of an
+/// older one by the same GPG key, and beside those of all others.
+[[nodiscard]] VariantHandle with_signatures(GVariant* metadata, const Signatures& made);
 /// Writes the detached metadata of a commit.
 void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata);
 

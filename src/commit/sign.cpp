@@ -14,6 +14,7 @@
 #include "openpgp/packets.hpp"
 #include "repository/commit_view.hpp"
 #include "repository/ostree_object.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 
@@ -30,14 +31,7 @@ VariantHandle read_detached(const Repo::Impl& repo, const std::string& checksum)
     return found;
 }
 
-/// A web server has to read what libostree has just written, whatever the umask.
-void make_readable(const Repo::Impl& repo, const std::string& name) {
-    static_cast<void>(::fchmodat(repo.directory.get(), name.c_str(), 0644, AT_SYMLINK_NOFOLLOW));
-}
-
-}  // namespace
-
-VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>& signatures) {
+GVariant* signature_list(const std::vector<std::string>& signatures) {
     GVariantBuilder list;
     g_variant_builder_init(&list, G_VARIANT_TYPE("aay"));
     for (const std::string& signature : signatures) {
@@ -45,9 +39,36 @@ VariantHandle with_signatures(GVariant* metadata, const std::vector<std::string>
             &list,
             g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, signature.data(), signature.size(), 1));
     }
+    return g_variant_builder_end(&list);
+}
+
+/// A web server has to read what libostree has just written, whatever the umask.
+void make_readable(const Repo::Impl& repo, const std::string& name) {
+    static_cast<void>(::fchmodat(repo.directory.get(), name.c_str(), 0644, AT_SYMLINK_NOFOLLOW));
+}
+
+}  // namespace
+
+VariantHandle with_signatures(GVariant* metadata, const Signatures& made) {
     GVariantDict all;
     g_variant_dict_init(&all, metadata);
-    g_variant_dict_insert_value(&all, signatures_key, g_variant_builder_end(&list));
+    if (!made.gpg.empty()) {
+        std::vector<std::string> signatures = signatures_of(metadata);
+        const std::string issuer = issuer_of(made.gpg);
+        std::erase_if(signatures, [&](const std::string& known) {
+            return !issuer.empty() && issuer_of(known) == issuer;
+        });
+        signatures.push_back(made.gpg);
+        g_variant_dict_insert_value(&all, signatures_key, signature_list(signatures));
+    }
+    if (!made.ed25519.empty()) {
+        std::vector<std::string> signatures = signatures_of(metadata, ed25519_signatures_key);
+        // A key makes the same signature each time.
+        if (std::ranges::find(signatures, made.ed25519) == signatures.end()) {
+            signatures.push_back(made.ed25519);
+        }
+        g_variant_dict_insert_value(&all, ed25519_signatures_key, signature_list(signatures));
+    }
     return own(g_variant_dict_end(&all));
 }
 
@@ -60,7 +81,7 @@ std::string issuer_of(std::string_view signature) {
     return read ? read->issuer : std::string();
 }
 
-std::string signature_for(const Repo::Impl& repo, const std::function<std::string()>& sign) {
+Signatures signatures_for(const Repo::Impl& repo, const std::function<Signatures()>& sign) {
     try {
         return sign();
     } catch (const Error& problem) {
@@ -78,18 +99,13 @@ std::string signature_for(const Repo::Impl& repo, const std::function<std::strin
 VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std::string& checksum,
                               std::string_view object, GVariant* detached) {
     VariantHandle present = read_detached(repo, checksum);
-    std::vector<std::string> signatures = signatures_of(present.get());
-    GVariant* metadata = signatures.empty() ? detached : present.get();
+    const bool is_signed = has_signatures(present.get());
+    GVariant* metadata = is_signed ? present.get() : detached;
     if (signer.signs_commits()) {
-        std::string made = signature_for(repo, [&] { return signer.sign_commit(object); });
-        const std::string issuer = issuer_of(made);
-        std::erase_if(signatures, [&](const std::string& known) {
-            return !issuer.empty() && issuer_of(known) == issuer;
-        });
-        signatures.push_back(std::move(made));
-        return with_signatures(metadata, signatures);
+        const Signatures made = signatures_for(repo, [&] { return signer.sign_commit(object); });
+        return with_signatures(metadata, made);
     }
-    if (signatures.empty()) {
+    if (!is_signed) {
         return VariantHandle(g_variant_ref(metadata));
     }
     return {};

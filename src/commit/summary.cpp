@@ -203,9 +203,8 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
     // A web server has to read it, whatever the umask.
     draft.put("summary", summary);
     if (signer.signs_commits()) {
-        const std::string signature =
-            signature_for(repo, [&] { return signer.sign_summary(summary); });
-        const VariantHandle signatures = with_signatures(nullptr, {signature});
+        const VariantHandle signatures = with_signatures(
+            nullptr, signatures_for(repo, [&] { return signer.sign_summary(summary); }));
         draft.put("summary.sig", {static_cast<const char*>(g_variant_get_data(signatures.get())),
                                   g_variant_get_size(signatures.get())});
         draft.move("summary");

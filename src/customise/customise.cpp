@@ -1,7 +1,7 @@
 #include "customise/customise.hpp"
 
-#include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "customise/accounts/accounts.hpp"
 #include "customise/accounts/login.hpp"
@@ -23,67 +23,197 @@
 #include "customise/units/firstboot.hpp"
 #include "customise/units/units.hpp"
 #include "customise/updates/updates.hpp"
-#include "image/account_files.hpp"
 
 namespace edgegpu {
 
-void customise(const Context& ctx, const Blueprint& blueprint,
-               const std::vector<StoredImage>& images,
-               const std::map<std::string, std::string>& manifests, const ParentAccounts& seeds,
-               Tree& tree) {
-    // Accounts first: owners of overlays and files may be users of the blueprint.
-    add_accounts(ctx, blueprint.users, blueprint.groups_to_add, seeds, tree);
-    PlacedPaths placed;
-    FileModes modes(ctx, blueprint.allow_secrets);
-    for (auto& [path, file] : add_overlays(ctx, blueprint.overlays, modes, tree)) {
-        placed[path] = {std::move(file), true};
+Customisation::Customisation(const Context& ctx, const Blueprint& blueprint,
+                             const std::vector<StoredImage>& images,
+                             const std::map<std::string, std::string>& manifests,
+                             const ParentAccounts& seeds, Tree& tree)
+    : ctx_(ctx),
+      blueprint_(blueprint),
+      images_(images),
+      manifests_(manifests),
+      seeds_(seeds),
+      tree_(tree),
+      store_(blueprint.container_store.empty() && !images.empty() ? default_image_store
+                                                                  : blueprint.container_store) {}
+
+void Customisation::add_user_files() {
+    FileModes modes(ctx_, blueprint_.allow_secrets);
+    for (auto& [path, file] : add_overlays(ctx_, blueprint_.overlays, modes, tree_)) {
+        placed_[path] = {std::move(file), true};
     }
-    add_files(ctx, blueprint.files, modes, tree);
+    add_files(ctx_, blueprint_.files, modes, tree_);
     modes.finish();
-    for (const FileRequest& file : blueprint.files) {
-        placed[file.path] = {file.source.empty() ? file.location.text() : file.source.string(),
-                             !file.source.empty()};
+    for (const FileRequest& file : blueprint_.files) {
+        placed_[file.path] = {file.source.empty() ? file.location.text() : file.source.string(),
+                              !file.source.empty()};
     }
-    add_manifests(ctx, blueprint.microshift.location, manifests, tree);
-    // After overlays and files: a file of theirs may be the same.
-    add_microshift_config(ctx, blueprint.microshift.config, tree);
-    add_modprobe(ctx, blueprint.modprobe, tree);
-    add_gpu_devices(ctx, blueprint.nvidia, tree);
-    add_nvidia_runtime(ctx, tree);
-    set_hostname(ctx, blueprint.hostname, blueprint.hostname_location, tree);
-    set_timezone(ctx, blueprint.timezone, tree);
-    set_locale(ctx, blueprint.locale, tree);
-    // After overlays and files, which may bring what these configure.
-    add_device_repositories(ctx, blueprint.device_repositories, blueprint.device_releasever, tree);
-    set_subscription(ctx, blueprint.subscription, tree);
-    const std::string store = blueprint.container_store.empty() && !images.empty()
-                                  ? default_image_store
-                                  : blueprint.container_store;
-    add_images(ctx, images, store, tree);
-    add_container_store(ctx, store, tree);
-    std::vector<std::string> image_names;
-    for (const StoredImage& image : images) {
-        image_names.insert(image_names.end(), image.names.begin(), image.names.end());
+}
+
+void Customisation::open_firewall() {
+    const SourceLocation& table = blueprint_.microshift.location;
+    const SourceLocation whole{blueprint_.path.string(), 0, 0};
+    set_firewall(ctx_,
+                 with_trusted_sources(ctx_, blueprint_.firewall,
+                                      trusted_sources_of(blueprint_.microshift, tree_),
+                                      table.file.empty() ? whole : table, tree_),
+                 tree_);
+}
+
+std::vector<TreeStep> Customisation::file_steps() {
+    return {
+        {"accounts",
+         {},
+         {"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/subuid", "/etc/subgid",
+          "/etc/ssh", "/etc/edgegpu/accounts-seen", "/usr/lib/edgegpu/accounts",
+          "/usr/libexec/edgegpu/accounts", "/usr/share/edgegpu/authorized_keys.d",
+          "/usr/lib/tmpfiles.d/edgegpu-users.conf", "/usr/lib/systemd/system"},
+         [this] { add_accounts(ctx_, blueprint_.users, blueprint_.groups_to_add, seeds_, tree_); }},
+        // Their owners may be users of the blueprint.
+        {"user files", {"accounts"}, {"/"}, [this] { add_user_files(); }},
+        {"manifests",
+         {"user files"},
+         {"/etc/microshift", "/usr/lib/microshift"},
+         [this] { add_manifests(ctx_, blueprint_.microshift.location, manifests_, tree_); }},
+        // A user's file may be the same.
+        {"microshift config",
+         {"user files"},
+         {"/etc/microshift/config.d"},
+         [this] { add_microshift_config(ctx_, blueprint_.microshift.config, tree_); }},
+        {"modprobe",
+         {"user files"},
+         {"/etc/modprobe.d/edgegpu.conf", "/usr/lib/dracut/dracut.conf.d/90-edgegpu.conf"},
+         [this] { add_modprobe(ctx_, blueprint_.modprobe, tree_); }},
+        {"gpu devices",
+         {"user files"},
+         {"/usr/lib/systemd/system", "/usr/lib/tmpfiles.d/edgegpu-gpu.conf",
+          "/usr/lib/udev/rules.d/71-edgegpu-gpu.rules"},
+         [this] { add_gpu_devices(ctx_, blueprint_.nvidia, tree_); }},
+        {"nvidia runtime",
+         {"user files", "gpu devices"},
+         {"/etc/crio/crio.conf.d", "/etc/nvidia-container-runtime/config.toml"},
+         [this] { add_nvidia_runtime(ctx_, tree_); }},
+    };
+}
+
+std::vector<TreeStep> Customisation::system_steps() {
+    return {
+        {"hostname",
+         {"user files"},
+         {"/etc/hostname"},
+         [this] { set_hostname(ctx_, blueprint_.hostname, blueprint_.hostname_location, tree_); }},
+        {"timezone",
+         {"user files"},
+         {"/etc/localtime", "/etc/chrony.conf", "/etc/chrony/chrony.conf"},
+         [this] { set_timezone(ctx_, blueprint_.timezone, tree_); }},
+        {"locale",
+         {"user files"},
+         {"/etc/locale.conf", "/etc/vconsole.conf"},
+         [this] { set_locale(ctx_, blueprint_.locale, tree_); }},
+        {"device repositories",
+         {"user files"},
+         {"/etc/yum.repos.d", "/etc/pki/rpm-gpg", "/etc/dnf/vars/releasever"},
+         [this] {
+             add_device_repositories(ctx_, blueprint_.device_repositories,
+                                     blueprint_.device_releasever, tree_);
+         }},
+        {"subscription",
+         {"user files"},
+         {"/etc/dnf/plugins", "/etc/rhsm/rhsm.conf"},
+         [this] { set_subscription(ctx_, blueprint_.subscription, tree_); }},
+    };
+}
+
+std::vector<TreeStep> Customisation::container_steps() {
+    const std::string_view store = store_.empty() ? default_image_store : std::string_view(store_);
+    return {
+        {"images", {"user files"}, {store}, [this] { add_images(ctx_, images_, store_, tree_); }},
+        {"container store",
+         {"user files"},
+         {store, "/etc/containers", "/usr/share/containers", "/usr/share/edgegpu",
+          "/usr/lib/systemd/user", "/usr/lib/tmpfiles.d/edgegpu-containers.conf"},
+         [this] { add_container_store(ctx_, store_, tree_); }},
+        {"crio",
+         {"user files", "nvidia runtime"},
+         {"/etc/crio/crio.conf.d"},
+         [this] {
+             std::vector<std::string> names;
+             for (const StoredImage& image : images_) {
+                 names.insert(names.end(), image.names.begin(), image.names.end());
+             }
+             configure_crio(ctx_, names, store_, tree_);
+         }},
+    };
+}
+
+std::vector<TreeStep> Customisation::boot_steps() {
+    return {
+        // Programs of the image write what is below /etc and /usr in these two.
+        {"trust",
+         {"user files"},
+         {"/etc", "/usr"},
+         [this] { add_trust(ctx_, blueprint_.ca_certificates, blueprint_.ca_location, tree_); }},
+        {"firewall",
+         {"user files", "microshift config"},
+         {"/etc", "/usr"},
+         [this] { open_firewall(); }},
+        {"fips",
+         {"user files"},
+         {"/etc/crypto-policies", "/etc/system-fips",
+          "/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf", "kernel arguments"},
+         [this] { set_fips(ctx_, blueprint_.fips, blueprint_.kernel.arguments, tree_); }},
+        {"first boot",
+         {"user files"},
+         {"/usr/libexec/edgegpu/firstboot", "/usr/lib/systemd/system"},
+         [this] { add_firstboot(ctx_, blueprint_.firstboot, tree_); }},
+        // A unit may be a user's file, and presets are those of every unit before.
+        {"units",
+         {"accounts", "user files", "gpu devices", "first boot"},
+         {"/etc/systemd", "/usr/lib/systemd/system"},
+         [this] {
+             set_units(ctx_, {blueprint_.systemd, blueprint_.services, blueprint_.package_set},
+                       placed_, tree_);
+         }},
+        {"login",
+         {"accounts", "user files", "units"},
+         {},
+         [this] {
+             require_login(blueprint_.users, blueprint_.accounts.login, ctx_.source_date_epoch,
+                           tree_);
+         }},
+        {"kernel arguments",
+         {"user files", "fips"},
+         {"kernel arguments", "/usr/lib/bootc/kargs.d/10-edgegpu.toml",
+          "/usr/lib/edgegpu/kernel-arguments", "/usr/libexec/edgegpu/kernel-arguments",
+          "/usr/lib/systemd/system"},
+         [this] {
+             record_kernel_arguments(ctx_, blueprint_.kernel.arguments, blueprint_.kernel.location,
+                                     blueprint_.modprobe, tree_);
+         }},
+        {"remote",
+         {"user files"},
+         {"/etc/ostree/remotes.d", "/etc/pki/edgegpu"},
+         [this] {
+             add_remote(ctx_, blueprint_.ostree,
+                        blueprint_.updates ? blueprint_.updates->proxy : "", tree_);
+         }},
+        // Programs and time zones may be a user's files.
+        {"updates",
+         {"user files"},
+         {"/usr/lib/edgegpu", "/usr/libexec/edgegpu", "/usr/bin/edgegpu-update",
+          "/usr/lib/tmpfiles.d", "/usr/lib/systemd/system"},
+         [this] { add_updates(ctx_, blueprint_.updates, tree_); }},
+    };
+}
+
+std::vector<TreeStep> Customisation::steps() {
+    std::vector<TreeStep> all = file_steps();
+    for (const auto& more : {system_steps(), container_steps(), boot_steps()}) {
+        all.insert(all.end(), more.begin(), more.end());
     }
-    configure_crio(ctx, image_names, store, tree);
-    add_trust(ctx, blueprint.ca_certificates, blueprint.ca_location, tree);
-    const SourceLocation whole{blueprint.path.string(), 0, 0};
-    const SourceLocation& table = blueprint.microshift.location;
-    set_firewall(ctx,
-                 with_trusted_sources(ctx, blueprint.firewall,
-                                      trusted_sources_of(blueprint.microshift, tree),
-                                      table.file.empty() ? whole : table, tree),
-                 tree);
-    set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
-    add_firstboot(ctx, blueprint.firstboot, tree);
-    // Units after overlays and files: one may come from there.
-    set_units(ctx, {blueprint.systemd, blueprint.services, blueprint.package_set}, placed, tree);
-    require_login(blueprint.users, blueprint.accounts.login, ctx.source_date_epoch, tree);
-    record_kernel_arguments(ctx, blueprint.kernel.arguments, blueprint.kernel.location,
-                            blueprint.modprobe, tree);
-    add_remote(ctx, blueprint.ostree, blueprint.updates ? blueprint.updates->proxy : "", tree);
-    // After all that may bring its programs and time zones.
-    add_updates(ctx, blueprint.updates, tree);
+    return all;
 }
 
 }  // namespace edgegpu

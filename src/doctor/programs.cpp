@@ -1,6 +1,5 @@
 #include "doctor/programs.hpp"
 
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
+#include "support/text/number.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 #include "upload/rclone.hpp"
@@ -91,11 +91,7 @@ std::string find_skopeo(const Context& ctx) {
     const std::vector<std::string_view> words = words_of(output);
     const std::vector<std::string_view> parts =
         words.size() < 3 ? std::vector<std::string_view>() : split(words[2], '.');
-    const auto number = [&](std::size_t at) {
-        unsigned value = 0;
-        std::from_chars(parts[at].data(), parts[at].data() + parts[at].size(), value);
-        return value;
-    };
+    const auto number = [&](std::size_t at) { return leading_number<unsigned>(parts[at]); };
     if (parts.size() < 2 || std::pair(number(0), number(1)) < std::pair(1U, 9U)) {
         throw error("{} is too old, or does not say its version: {}", file,
                     printable_line(trim(output)))

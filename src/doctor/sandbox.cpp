@@ -4,7 +4,6 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,7 +40,7 @@ std::string try_namespace(const std::string& /*cache*/, const std::string& /*cal
     const std::string ranges = image_owner();
     std::vector<std::string_view> shown;
     for (const std::string_view range : split(trim(ranges), ' ')) {
-        if (std::find(shown.begin(), shown.end(), range) == shown.end()) {
+        if (std::ranges::find(shown, range) == shown.end()) {
             shown.push_back(range);
         }
     }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "encapsulate/tar_writer.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
+#include "support/files/tar_writer.hpp"
 
 namespace edgegpu {
 

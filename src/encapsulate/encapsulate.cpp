@@ -17,11 +17,11 @@
 #include "encapsulate/file_owners.hpp"
 #include "encapsulate/layer_content.hpp"
 #include "encapsulate/layer_plan.hpp"
-#include "encapsulate/tar_writer.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/files/file_content.hpp"
+#include "support/files/tar_writer.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 

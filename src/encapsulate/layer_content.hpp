@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "encapsulate/container_tree.hpp"
-#include "encapsulate/tar_writer.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
+#include "support/files/tar_writer.hpp"
 
 namespace edgegpu {
 

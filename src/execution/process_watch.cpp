@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <cstdio>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,6 +19,8 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -40,9 +38,7 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
     }
     text.remove_prefix(at + key.size());
     text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
-    std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return code == std::errc() ? std::optional(value) : std::nullopt;
+    return take_number<std::uint64_t>(text);
 }
 
 /// A small file of /proc; empty if its process is gone.

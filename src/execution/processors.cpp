@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 
 #include <sched.h>
 
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -68,18 +68,13 @@ unsigned available_processors() {
 
 std::optional<unsigned> processors_of_quota(std::string_view cpu_max) {
     const std::string_view line = trim(cpu_max);
-    std::uint64_t time = 0;
-    std::uint64_t period = 0;
-    const char* const end = line.data() + line.size();
-    const auto [space, code] = std::from_chars(line.data(), end, time);
-    if (code != std::errc{} || space == end || *space != ' ') {
+    const std::size_t space = std::min(line.find(' '), line.size() - 1);
+    const auto time = whole_number<std::uint64_t>(line.substr(0, space));
+    const auto period = whole_number<std::uint64_t>(line.substr(space + 1));
+    if (!time || period.value_or(0) == 0) {
         return std::nullopt;
     }
-    const auto [last, period_code] = std::from_chars(space + 1, end, period);
-    if (period_code != std::errc{} || last != end || period == 0) {
-        return std::nullopt;
-    }
-    const std::uint64_t whole = time / period + (time % period == 0 ? 0 : 1);
+    const std::uint64_t whole = *time / *period + (*time % *period == 0 ? 0 : 1);
     return static_cast<unsigned>(std::clamp<std::uint64_t>(whole, 1, 1U << 16U));
 }
 

@@ -16,8 +16,8 @@ bool is_digit_of_version(char c) {
 }
 
 /// Removes a number of at most four digits from the beginning of `text`.
-std::optional<unsigned> take_number(std::string_view& text) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit_of_version);
+std::optional<unsigned> take_part(std::string_view& text) {
+    const auto end = std::ranges::find_if_not(text, is_digit_of_version);
     const auto digits = static_cast<std::size_t>(end - text.begin());
     unsigned value = 0;
     if (digits == 0 || digits > 4) {
@@ -30,14 +30,14 @@ std::optional<unsigned> take_number(std::string_view& text) {
 
 /// A version at the beginning of `text` ("12.2.2-devel"); nothing else may be joined to it.
 std::optional<CudaVersion> version_at(std::string_view text) {
-    const std::optional<unsigned> major = take_number(text);
+    const std::optional<unsigned> major = take_part(text);
     if (!major) {
         return std::nullopt;
     }
     CudaVersion version{*major, {}};
     while (text.size() > 1 && text[0] == '.' && is_digit_of_version(text[1])) {
         text.remove_prefix(1);
-        const std::optional<unsigned> number = take_number(text);
+        const std::optional<unsigned> number = take_part(text);
         version.minor = version.minor ? version.minor : number;
     }
     const bool ends = text.empty() || text[0] == '-' || text[0] == '_' || text[0] == '.';
@@ -57,7 +57,7 @@ std::optional<CudaVersion> after_cuda(std::string_view text) {
 /// "cu118" is 11.8, as in the names of PyTorch's packages.
 std::optional<CudaVersion> after_cu(std::string_view text) {
     text.remove_prefix(2);
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit_of_version);
+    const auto end = std::ranges::find_if_not(text, is_digit_of_version);
     const auto digits = static_cast<std::size_t>(end - text.begin());
     const bool ends = digits == text.size() || text[digits] == '-' || text[digits] == '_';
     if (digits != 3 || !ends) {
@@ -90,12 +90,12 @@ std::vector<CudaVersion> versions_in(std::string_view tag) {
 /// The major version of CUDA in NVIDIA's image of a framework: its tag begins with the month
 /// ("25.02"). Nothing for the months around a change.
 std::optional<CudaVersion> of_month(std::string_view tag) {
-    const std::optional<unsigned> year = take_number(tag);
+    const std::optional<unsigned> year = take_part(tag);
     if (!year || *year < 20 || *year > 40 || !tag.starts_with('.')) {
         return std::nullopt;
     }
     tag.remove_prefix(1);
-    const std::optional<unsigned> month = take_number(tag);
+    const std::optional<unsigned> month = take_part(tag);
     if (!month || *month < 1 || *month > 12 || (!tag.empty() && tag[0] != '-')) {
         return std::nullopt;
     }
@@ -129,9 +129,8 @@ std::optional<CudaVersion> cuda_of_image(std::string_view image) {
     }
     const std::vector<CudaVersion> versions = versions_in(tag);
     if (!versions.empty()) {
-        const bool same = std::all_of(versions.begin(), versions.end(), [&](const auto& each) {
-            return each.major == versions[0].major;
-        });
+        const bool same = std::ranges::all_of(
+            versions, [&](const auto& each) { return each.major == versions[0].major; });
         return same ? std::optional(versions[0]) : std::nullopt;
     }
     for (const std::string_view framework : {"pytorch", "tensorflow", "tritonserver", "tensorrt"}) {
@@ -158,7 +157,7 @@ unsigned first_branch_for(const CudaVersion& cuda) {
 
 bool may_have_forward_compatibility(const Gpu& gpu) {
     constexpr auto others = std::to_array<std::string_view>({"GeForce", "TITAN", "NVS", " MX"});
-    return std::none_of(others.begin(), others.end(), [&](std::string_view series) {
+    return std::ranges::none_of(others, [&](std::string_view series) {
         return gpu.name.find(series) != std::string::npos;
     });
 }

@@ -1,8 +1,6 @@
 #include "gpu/gpus.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/text/number.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -30,28 +30,17 @@ struct TableRow {
 /// The last branch with kernel modules for GPUs that the open ones do not support.
 constexpr unsigned last_proprietary_branch = 580;
 
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
-
 std::optional<std::uint16_t> device_number(std::string_view text, std::string_view prefix) {
     if (!text.starts_with(prefix) || text.size() != prefix.size() + 4) {
         return std::nullopt;
     }
-    std::uint16_t value = 0;
-    const auto end =
-        std::from_chars(text.data() + prefix.size(), text.data() + text.size(), value, 16);
-    return end.ec == std::errc() && end.ptr == text.data() + text.size() ? std::optional(value)
-                                                                         : std::nullopt;
+    return whole_number<std::uint16_t>(text.substr(prefix.size()), 16);
 }
 
 /// Reads an element of `chips`; throws nlohmann's exceptions for a wrong structure.
 Gpu read_row(const nlohmann::json& chip) {
     Gpu gpu;
-    const std::string device = lower(chip.at("devid").get<std::string>());
+    const std::string device = lower_case(chip.at("devid").get<std::string>());
     const std::optional<std::uint16_t> number = device_number(device, "0x");
     if (!number) {
         throw error(ErrorKind::fetch, "'{}' is not a device id", device);
@@ -61,7 +50,7 @@ Gpu read_row(const nlohmann::json& chip) {
     const auto features = chip.at("features").get<std::set<std::string>>();
     if (const auto legacy = chip.find("legacybranch"); legacy != chip.end()) {
         const auto branch = legacy->get<std::string>();
-        std::from_chars(branch.data(), branch.data() + branch.size(), gpu.last_branch);
+        gpu.last_branch = leading_number<unsigned>(branch);
         gpu.first_branch = gpu.last_branch;
         gpu.modules = GpuModules::proprietary;
     } else if (!features.contains("kernelopen")) {
@@ -106,10 +95,8 @@ std::string Gpu::branches() const {
 }
 
 const Gpu* GpuTable::find(const std::string& pci_id) const {
-    const std::optional<std::uint16_t> device = device_number(lower(pci_id), "10de:");
-    const auto found =
-        std::lower_bound(gpus.begin(), gpus.end(), device.value_or(0),
-                         [](const Gpu& gpu, std::uint16_t number) { return gpu.device < number; });
+    const std::optional<std::uint16_t> device = device_number(lower_case(pci_id), "10de:");
+    const auto found = std::ranges::lower_bound(gpus, device.value_or(0), {}, &Gpu::device);
     return device && found != gpus.end() && found->device == *device ? &*found : nullptr;
 }
 
@@ -121,7 +108,7 @@ GpuTable shipped_gpus() {
     table.gpus.reserve(table_rows.size());
     for (const TableRow& row : table_rows) {
         table.gpus.push_back({row.device, row.first_branch, row.last_branch, row.modules, row.name,
-                              std::binary_search(left_out.begin(), left_out.end(), row.device)});
+                              std::ranges::binary_search(left_out, row.device)});
     }
     return table;
 }
@@ -155,15 +142,16 @@ GpuTable read_supported_gpus(const std::string& json, const std::string& driver,
 }
 
 std::vector<Gpu> match_gpus(const GpuTable& table, const std::string& wanted) {
-    const std::string text = lower(wanted);
+    const std::string text = lower_case(wanted);
     for (const std::string& id : {text, "10de:" + text}) {
         if (const Gpu* gpu = table.find(id); gpu != nullptr) {
             return {*gpu};
         }
     }
     std::vector<Gpu> found;
-    std::copy_if(table.gpus.begin(), table.gpus.end(), std::back_inserter(found),
-                 [&](const Gpu& gpu) { return lower(gpu.name).find(text) != std::string::npos; });
+    std::ranges::copy_if(table.gpus, std::back_inserter(found), [&](const Gpu& gpu) {
+        return lower_case(gpu.name).find(text) != std::string::npos;
+    });
     return found;
 }
 

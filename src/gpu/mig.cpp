@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 
 #include <fmt/format.h>
+
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -67,13 +68,8 @@ bool is_without_mig(std::uint16_t device) {
 
 /// Removes a number and `unit` from the beginning of `text`.
 std::optional<unsigned> take_amount(std::string_view& text, std::string_view unit) {
-    unsigned value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc()) {
-        return std::nullopt;
-    }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (!text.starts_with(unit)) {
+    const auto value = take_number<unsigned>(text);
+    if (!value || !text.starts_with(unit)) {
         return std::nullopt;
     }
     text.remove_prefix(unit.size());
@@ -116,8 +112,7 @@ unsigned MigSupport::instances_of(const MigProfile& profile) const {
 }
 
 MigSupport mig_of(std::uint16_t device) {
-    const auto* const card = std::find_if(
-        cards.begin(), cards.end(), [&](const MigCard& each) { return each.device == device; });
+    const auto* const card = std::ranges::find(cards, device, &MigCard::device);
     if (card == cards.end()) {
         return {is_without_mig(device), {}};
     }

@@ -1,33 +1,24 @@
 #include "image/account_files.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-std::optional<std::uint32_t> parse_number(std::string_view text) {
-    std::uint32_t number = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || code != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
-}
-
 std::uint32_t find_id(const AccountFile& file, const std::string& where, std::string_view what,
                       const std::string& name) {
     if (const AccountFile::Row* row = file.find(name)) {
         return account_id(*row);
     }
-    if (const auto number = parse_number(name)) {
+    if (const auto number = whole_number<std::uint32_t>(name)) {
         return *number;
     }
     throw error(ErrorKind::usage, "{}: the image has no {} '{}'", where, what, name)
@@ -38,13 +29,13 @@ std::uint32_t find_id(const AccountFile& file, const std::string& where, std::st
 
 AccountFile::Row* AccountFile::find(std::string_view name) {
     const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.front() == name; });
+        std::ranges::find_if(rows, [&](const Row& row) { return row.front() == name; });
     return found == rows.end() ? nullptr : &*found;
 }
 
 const AccountFile::Row* AccountFile::find(std::string_view name) const {
     const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.front() == name; });
+        std::ranges::find_if(rows, [&](const Row& row) { return row.front() == name; });
     return found == rows.end() ? nullptr : &*found;
 }
 
@@ -73,7 +64,7 @@ AccountFile read_accounts(const Tree& tree, std::string_view path) {
 }
 
 std::uint32_t account_id(const AccountFile::Row& row) {
-    const auto number = row.size() > 2 ? parse_number(row[2]) : std::nullopt;
+    const auto number = row.size() > 2 ? whole_number<std::uint32_t>(row[2]) : std::nullopt;
     if (!number) {
         throw error("the image's account '{}' has no number: '{}'", row.front(),
                     fmt::join(row, ":"));
@@ -121,7 +112,8 @@ std::map<std::string, std::uint32_t, std::less<>> parse_numbers(std::string_view
     std::map<std::string, std::uint32_t, std::less<>> numbers;
     for (const std::string_view line : split(file, '\n')) {
         const std::vector<std::string_view> fields = split(line, ':');
-        const auto number = fields.size() > 2 ? parse_number(fields[2]) : std::nullopt;
+        const auto number =
+            fields.size() > 2 ? whole_number<std::uint32_t>(fields[2]) : std::nullopt;
         if (number && !fields.front().empty()) {
             numbers.emplace(fields.front(), *number);
         }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <optional>
 #include <unordered_set>
 #include <utility>

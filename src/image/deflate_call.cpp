@@ -1,8 +1,6 @@
 #include "image/deflate_call.hpp"
 
-#include <algorithm>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include <isa-l/igzip_lib.h>

@@ -55,8 +55,7 @@ std::optional<std::uint32_t> free_range(const std::vector<IdRange>& taken) {
 
 /// The first of the last `image_ids` consecutive ids of a container, without 0, or nothing.
 std::optional<std::uint32_t> last_range(IdMap current) {
-    std::sort(current.begin(), current.end(),
-              [](const IdExtent& a, const IdExtent& b) { return a.inside < b.inside; });
+    std::ranges::sort(current, {}, &IdExtent::inside);
     std::optional<std::uint32_t> last;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

@@ -1,7 +1,5 @@
 #include "image/kept_entries.hpp"
 
-#include <charconv>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 #include "cache/stored_file.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -19,9 +18,9 @@ namespace {
 
 template <typename Number>
 bool parse(std::string_view text, Number& number, int base = 10) {
-    const char* end = text.data() + text.size();
-    const auto [last, code] = std::from_chars(text.data(), end, number, base);
-    return code == std::errc{} && last == end;
+    const auto read = whole_number<Number>(text, base);
+    number = read.value_or(0);
+    return read.has_value();
 }
 
 char letter_of(EntryType type) {

@@ -102,7 +102,7 @@ std::string kernel_arguments_problem(const std::vector<std::string>& arguments) 
 void add_kernel_arguments(const std::vector<std::string>& more,
                           std::vector<std::string>& arguments) {
     for (const std::string& argument : more) {
-        if (std::find(arguments.begin(), arguments.end(), argument) == arguments.end()) {
+        if (std::ranges::find(arguments, argument) == arguments.end()) {
             arguments.push_back(argument);
         }
     }

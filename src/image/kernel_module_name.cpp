@@ -6,7 +6,7 @@ namespace edgegpu {
 
 std::string kernel_module_name(std::string_view name) {
     std::string known(name);
-    std::replace(known.begin(), known.end(), '-', '_');
+    std::ranges::replace(known, '-', '_');
     return known;
 }
 

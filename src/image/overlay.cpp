@@ -114,9 +114,8 @@ int mount_in(const fs::path& directory, const fs::path& root, const std::string&
 fs::path common_parent(std::initializer_list<fs::path> paths) {
     fs::path common = paths.begin()->parent_path();
     const auto holds_all = [&] {
-        return std::all_of(paths.begin(), paths.end(), [&](const fs::path& path) {
-            return is_below(path.string(), common.string());
-        });
+        return std::ranges::all_of(
+            paths, [&](const fs::path& path) { return is_below(path.string(), common.string()); });
     };
     while (common.has_relative_path() && !holds_all()) {
         common = common.parent_path();

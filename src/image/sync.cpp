@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>

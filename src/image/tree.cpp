@@ -1,7 +1,6 @@
 #include "image/tree.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <optional>
 

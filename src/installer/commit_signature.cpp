@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include "openpgp/detached_signature.hpp"
+#include "support/base64.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
@@ -108,6 +110,101 @@ std::vector<Certificate> keys_of(const CommitView& commit, const Injection& inje
     return keys;
 }
 
+/// The ed25519 keys in a file of the image, or in the files of a directory; none if it has none.
+std::vector<std::string> ed25519_keys_in(const CommitView& commit, const Injection& injection,
+                                         const std::string& path) {
+    std::vector<std::string> keys;
+    for (const std::string& file : key_files(commit, path)) {
+        std::ranges::move(
+            read_ed25519_keys(image_file(commit, injection, file).value_or(std::string())),
+            std::back_inserter(keys));
+    }
+    return keys;
+}
+
+/// Those of all remotes (ostree-sign-ed25519.c).
+std::vector<std::string> common_ed25519_keys(const CommitView& commit, const Injection& injection) {
+    std::vector<std::string> keys;
+    std::vector<std::string> revoked;
+    for (const std::string directory : {"/etc/ostree/", "/usr/share/ostree/"}) {
+        for (const std::string suffix : {"", ".d"}) {
+            std::ranges::move(
+                ed25519_keys_in(commit, injection, directory + "trusted.ed25519" + suffix),
+                std::back_inserter(keys));
+            std::ranges::move(
+                ed25519_keys_in(commit, injection, directory + "revoked.ed25519" + suffix),
+                std::back_inserter(revoked));
+        }
+    }
+    std::erase_if(keys, [&](const std::string& key) {
+        return std::ranges::find(revoked, key) != revoked.end();
+    });
+    return keys;
+}
+
+std::vector<std::string> ed25519_keys(const CommitView& commit, const Injection& injection,
+                                      const RemoteConfig& remote) {
+    if (!takes_ed25519(remote.sign_verify) && !takes_ed25519(remote.sign_verify_summary)) {
+        return {};
+    }
+    if (remote.ed25519_file.empty() && remote.ed25519_key.empty()) {
+        return common_ed25519_keys(commit, injection);
+    }
+    std::vector<std::string> keys = read_ed25519_keys(remote.ed25519_key);
+    if (!remote.ed25519_file.empty()) {
+        std::vector<std::string> more = ed25519_keys_in(commit, injection, remote.ed25519_file);
+        if (more.empty()) {
+            throw error("commit {}: the image has no keys in {}, those of its remote {}",
+                        commit.info().name, printable_line(remote.ed25519_file), remote.name)
+                .hinted(
+                    "devices could not verify what they pull: put the file there, or correct "
+                    "verification-ed25519-file");
+        }
+        std::ranges::move(more, std::back_inserter(keys));
+    }
+    return keys;
+}
+
+void check_ed25519(const CommitView& commit, const CommitView& image, const Injection& injection,
+                   const RemoteConfig& remote) {
+    if (!takes_ed25519(remote.sign_verify)) {
+        return;
+    }
+    const std::vector<std::string> keys = ed25519_keys(image, injection, remote);
+    const VariantHandle detached = commit.detached_metadata();
+    if (signatures_of(detached.get(), ed25519_signatures_key).empty()) {
+        throw error(
+            "commit {} has no ed25519 signature, which devices verify (sign-verify of the "
+            "remote {})",
+            commit.info().name, remote.name)
+            .hinted(
+                "set sign_ed25519 in [ostree] of the blueprint, and build again; or: ostree sign");
+    }
+    if (keys.empty() || is_signed_by_ed25519(commit, keys)) {
+        return;
+    }
+    Error failure = error(
+        "commit {}: none of the ed25519 keys that the image has for its remote {} has signed it",
+        commit.info().name, remote.name);
+    for (const std::string& key : keys) {
+        failure.traced("the image has the key " + to_base64(key));
+    }
+    throw failure.hinted("sign it with the key whose public half is ostree.ed25519_public_key");
+}
+
+/// A remote of the image, or injected.
+std::optional<RemoteConfig> find_remote(const CommitView& image, const Injection& injection,
+                                        const std::string& name) {
+    for (const auto& [path, text] : remote_files(image, injection)) {
+        for (RemoteConfig& found : read_remotes(text)) {
+            if (found.name == name) {
+                return std::move(found);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 std::string key_name(const DetachedSignature& signature) {
     const std::string key = signature.key.empty() ? "an unknown key" : "the key " + signature.key;
     return printable_line(signature.signer.empty() ? key : key + " (" + signature.signer + ")");
@@ -145,6 +242,30 @@ bool is_signed_by(const Context& ctx, const CommitView& commit,
     return !keys.empty() && counts(best_signature(ctx, commit, signatures, keys));
 }
 
+std::vector<std::string> ed25519_keys_of(const CommitView& image, const RemoteConfig& remote) {
+    return ed25519_keys(image, {}, remote);
+}
+
+bool takes_ed25519(const std::vector<std::string>& kinds) {
+    return std::ranges::any_of(
+        kinds, [](const std::string& kind) { return kind == "true" || kind == "ed25519"; });
+}
+
+void check_ed25519_signature(const CommitView& commit, const CommitView& image,
+                             const RemoteConfig& remote) {
+    check_ed25519(commit, image, {}, remote);
+}
+
+bool is_signed_by_ed25519(const CommitView& commit, const std::vector<std::string>& keys) {
+    const VariantHandle detached = commit.detached_metadata();
+    const VariantHandle object =
+        commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "commit");
+    return std::ranges::any_of(signatures_of(detached.get(), ed25519_signatures_key),
+                               [&](const std::string& signature) {
+                                   return verifies_ed25519(keys, bytes_of(object.get()), signature);
+                               });
+}
+
 std::vector<RemoteConfig> remotes_of(const CommitView& image) {
     std::vector<RemoteConfig> found;
     for (const auto& [path, text] : remote_files(image, {})) {
@@ -159,6 +280,13 @@ std::vector<Certificate> keys_of_remote(const CommitView& image, const std::stri
 
 void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
                             const std::string& remote, const Injection& injection) {
+    if (const std::optional<RemoteConfig> config = find_remote(image, injection, remote);
+        config && takes_ed25519(config->sign_verify)) {
+        check_ed25519(commit, image, injection, *config);
+        if (!config->verifies_by_gpg) {
+            return;
+        }
+    }
     const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
     if (signatures.empty()) {
         throw error("commit {} is not signed", commit.info().name)

@@ -11,16 +11,36 @@
 
 namespace edgegpu {
 
-/// Verifies that a key which `image` has for `remote` (gpgkeypath in /etc/ostree/remotes.d, of the
-/// image or injected) has signed the commit, as a device that runs it will, or the installer: what
-/// they would refuse is refused where it can be changed. An empty `remote` is none. Throws Error
-/// with a hint for a commit without a good signature, and for an image without keys.
+/// Verifies that keys which `image` has for `remote` (gpgkeypath in /etc/ostree/remotes.d, of the
+/// image or injected, and where sign-verify is set those of ed25519) have signed the commit, as a
+/// device that runs it will, or the installer: what they would refuse is refused where it can be
+/// changed. An empty `remote` is none. Throws Error with a hint for a commit without a good
+/// signature, and for an image without keys.
 void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
                             const std::string& remote, const Injection& injection);
 
 /// Whether one of `keys`, that has not expired, has signed the commit.
 [[nodiscard]] bool is_signed_by(const Context& ctx, const CommitView& commit,
                                 const std::vector<Certificate>& keys);
+
+/// The public ed25519 keys (32 bytes each) that an image has for a remote with sign-verify: those
+/// of the remote, or else of all remotes (/etc/ostree/trusted.ed25519), without those that are
+/// revoked there; none if it has none, or its kinds of signatures are others. Throws Error for a
+/// file that is missing or has no key.
+[[nodiscard]] std::vector<std::string> ed25519_keys_of(const CommitView& image,
+                                                       const RemoteConfig& remote);
+
+/// Whether a remote takes ed25519 signatures, by a setting of it (sign-verify).
+[[nodiscard]] bool takes_ed25519(const std::vector<std::string>& kinds);
+
+/// Throws Error unless devices that run `image` take the ed25519 signatures of the commit, as far
+/// as their keys are known. Nothing is known of other kinds.
+void check_ed25519_signature(const CommitView& commit, const CommitView& image,
+                             const RemoteConfig& remote);
+
+/// Whether one of `keys` has signed the commit.
+[[nodiscard]] bool is_signed_by_ed25519(const CommitView& commit,
+                                        const std::vector<std::string>& keys);
 
 /// The remotes that an image configures.
 [[nodiscard]] std::vector<RemoteConfig> remotes_of(const CommitView& image);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,9 +1,7 @@
 #include "kmods/check.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "kmods/symbols.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -23,9 +22,7 @@ namespace {
 /// Names of the driver's kernel modules; nvidia-peermem exists since branch 470.
 std::vector<std::string> module_names(const std::string& driver_version) {
     std::vector<std::string> names{"nvidia", "nvidia-drm", "nvidia-modeset", "nvidia-uvm"};
-    unsigned branch = 0;
-    std::from_chars(driver_version.data(), driver_version.data() + driver_version.size(), branch);
-    if (branch >= 470) {
+    if (leading_number<unsigned>(driver_version) >= 470) {
         names.emplace_back("nvidia-peermem");
     }
     return names;
@@ -33,9 +30,9 @@ std::vector<std::string> module_names(const std::string& driver_version) {
 
 /// The package with the modules, for messages.
 std::string module_package(const Tree& tree) {
-    const auto found =
-        std::find_if(tree.packages.begin(), tree.packages.end(),
-                     [](const Nevra& package) { return package.name.starts_with("kmod-nvidia"); });
+    const auto found = std::ranges::find_if(tree.packages, [](const Nevra& package) {
+        return package.name.starts_with("kmod-nvidia");
+    });
     return found != tree.packages.end() ? found->text() : "the driver's packages";
 }
 

@@ -33,7 +33,7 @@ std::optional<std::string> plain_value(std::string_view text) {
 /// Names are used as arguments of programs and as file names.
 bool is_plain(std::string_view name) {
     return !name.empty() && name.front() != '-' && name.front() != '.' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
+           std::ranges::all_of(name, [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       std::string_view("._+~-").find(c) != std::string_view::npos;
            });
@@ -49,7 +49,7 @@ std::pair<std::string, std::string> split_key(std::string_view key) {
         index = key.substr(bracket + 1, key.size() - bracket - 2);
         key = key.substr(0, bracket);
     }
-    const bool plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    const bool plain = !key.empty() && std::ranges::all_of(key, [](char c) {
         return (c >= 'A' && c <= 'Z') || c == '_';
     });
     return plain ? std::pair(std::string(key), index) : std::pair<std::string, std::string>();
@@ -104,7 +104,7 @@ DkmsConf parse_dkms_conf(std::string_view text, const std::string& origin) {
     if (conf.modules.empty()) {
         conf.modules.push_back(conf.name);
     }
-    std::sort(conf.modules.begin(), conf.modules.end());
+    std::ranges::sort(conf.modules);
     conf.modules.erase(std::unique(conf.modules.begin(), conf.modules.end()), conf.modules.end());
     return conf;
 }

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +11,6 @@
 #include <unistd.h>
 
 #include "cache/store.hpp"
-#include "kmods/build_root.hpp"
 #include "kmods/package.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
 #include "support/error.hpp"
@@ -111,7 +107,7 @@ std::string compiled_modules_key(const Context& ctx, const std::vector<Repositor
         used.insert(package.repository);
     };
     add(*resolution.dkms_source);
-    std::for_each(resolution.build_root.begin(), resolution.build_root.end(), add);
+    std::ranges::for_each(resolution.build_root, add);
     for (const Repository& repository : repositories) {
         if (used.contains(repository.id)) {
             digest.update_field(repository.id);

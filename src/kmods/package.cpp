@@ -1,6 +1,5 @@
 #include "kmods/package.hpp"
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <new>

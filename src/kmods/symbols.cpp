@@ -1,6 +1,5 @@
 #include "kmods/symbols.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "support/error.hpp"
 #include "support/files/decompress.hpp"
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -42,11 +42,11 @@ KernelSymbols parse_symbols(std::string_view text, const std::string& name) {
         KernelSymbol symbol;
         const bool is_symbol = fields.size() >= 3 && fields[0].starts_with("0x");
         const std::string_view number = is_symbol ? fields[0].substr(2) : "";
-        const auto read =
-            std::from_chars(number.data(), number.data() + number.size(), symbol.version, 16);
-        if (number.empty() || read.ec != std::errc() || read.ptr != number.data() + number.size()) {
+        const auto version = whole_number<decltype(symbol.version)>(number, 16);
+        if (!version) {
             throw error("{}: not a list of the kernel's symbols: '{}'", name, line);
         }
+        symbol.version = *version;
         symbol.exporter = fields[2];
         symbols.insert_or_assign(std::string(fields[1]), std::move(symbol));
     }

@@ -1,8 +1,6 @@
 #include "machine/agent_channel.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <random>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/glib.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -42,20 +41,11 @@ bool is_state(std::string_view text) {
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == text.npos;
 }
 
-std::optional<std::size_t> number(std::string_view text) {
-    std::size_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return value;
-}
-
 /// The output of a script as it arrives in parts. What does not arrive in order is not it.
 class Arrival {
 public:
     void add(std::string_view sequence, const std::string& text) {
-        const std::optional<std::size_t> index = number(sequence);
+        const std::optional<std::size_t> index = whole_number<std::size_t>(sequence);
         if (index == std::size_t{0}) {
             output_.clear();
             parts_ = 0;
@@ -70,8 +60,8 @@ public:
     /// arrived.
     [[nodiscard]] std::optional<GuestResult> result(const std::vector<std::string>& words) const {
         const std::optional<std::size_t> status =
-            words.size() == 6 ? number(words[2]) : std::nullopt;
-        if (!status || *status > 255 || number(words[4]) != output_.size() ||
+            words.size() == 6 ? whole_number<std::size_t>(words[2]) : std::nullopt;
+        if (!status || *status > 255 || whole_number<std::size_t>(words[4]) != output_.size() ||
             output_.size() > most_output || words[5] != sha256_hex(output_)) {
             return std::nullopt;
         }
@@ -158,7 +148,8 @@ void AgentChannel::put(const std::string& id, std::string_view script, const std
         Words words;
         do {
             words = await(wait, id, request, boot_id);
-        } while (words[0] != "got" || words.size() != 3 || number(words[2]) != sequence);
+        } while (words[0] != "got" || words.size() != 3 ||
+                 whole_number<std::size_t>(words[2]) != sequence);
         script.remove_prefix(std::min(part_size, script.size()));
         ++sequence;
     } while (!script.empty());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdarg>
 #include <mutex>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/handles.hpp"
+#include "support/text/number.hpp"
 #include "support/text/percent_encoding.hpp"
 #include "support/text/text.hpp"
 
@@ -54,14 +54,6 @@ struct ByteRange {
     std::uint64_t size = 0;
 };
 
-std::optional<std::uint64_t> number_of(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return code == std::errc() && end == text.data() + text.size() && !text.empty()
-               ? std::optional(value)
-               : std::nullopt;
-}
-
 /// Of "bytes=A-B", "bytes=A-" and "bytes=-N". Nothing for everything else, several ranges among
 /// it: the answer is then the whole file, as RFC 9110 allows. A range beyond the end is empty.
 std::optional<ByteRange> range_of(std::string_view header, std::uint64_t size) {
@@ -72,8 +64,8 @@ std::optional<ByteRange> range_of(std::string_view header, std::uint64_t size) {
     }
     const std::string_view before = header.substr(unit.size(), dash - unit.size());
     const std::string_view after = header.substr(dash + 1);
-    const std::optional<std::uint64_t> first = number_of(before);
-    const std::optional<std::uint64_t> last = number_of(after);
+    const std::optional<std::uint64_t> first = whole_number<std::uint64_t>(before);
+    const std::optional<std::uint64_t> last = whole_number<std::uint64_t>(after);
     if (before.empty() && last) {
         const std::uint64_t count = std::min(*last, size);
         return ByteRange{size - count, count};

@@ -1,7 +1,6 @@
 #include "microshift/config_check.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ const json::json_pointer kustomize_paths("/manifests/kustomizePaths");
 
 /// Whether MicroShift finds manifests in `directory` by one of the paths, which may be globs.
 bool is_found(const json& paths, const std::string& directory) {
-    return std::any_of(paths.begin(), paths.end(), [&](const json& path) {
+    return std::ranges::any_of(paths, [&](const json& path) {
         return path.is_string() && ::fnmatch(path.get_ref<const std::string&>().c_str(),
                                              directory.c_str(), FNM_PATHNAME) == 0;
     });
@@ -62,11 +61,11 @@ std::string bundles_not_applied(const MicroshiftRequest& microshift, const json&
     const json& paths = configuration.at(kustomize_paths);
     const std::string top(enum_name(microshift.manifests));
     const bool whole = microshift.manifests == ManifestsPlace::root;
-    const bool found = whole ? is_found(paths, top)
-                             : std::all_of(microshift.bundles.begin(), microshift.bundles.end(),
-                                           [&](const BundleRequest& bundle) {
-                                               return is_found(paths, top + '/' + bundle.name);
-                                           });
+    const bool found =
+        whole ? is_found(paths, top)
+              : std::ranges::all_of(microshift.bundles, [&](const BundleRequest& bundle) {
+                    return is_found(paths, top + '/' + bundle.name);
+                });
     return found ? std::string()
                  : fmt::format(
                        "MicroShift looks for manifests in {}, and never applies the "

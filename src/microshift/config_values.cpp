@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <set>
@@ -17,6 +15,7 @@
 #include "microshift/ip_network.hpp"
 #include "schema/formats.hpp"
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -88,22 +87,15 @@ public:
                         bool any_case = false) {
         const std::optional<std::string> value = text(path);
         const auto same = [&](const std::string& choice) {
-            return any_case ? lowered(choice) == lowered(*value) : choice == *value;
+            return any_case ? lower_case(choice) == lower_case(*value) : choice == *value;
         };
-        if (!value || std::any_of(choices.begin(), choices.end(), same)) {
+        if (!value || std::ranges::any_of(choices, same)) {
             return;
         }
         const std::vector<std::string> near = nearest_names(*value, choices);
         add(path,
             fmt::format("{} is none of {}{}", quoted_text(*value), fmt::join(choices, ", "),
                         near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near.front())));
-    }
-
-    static std::string lowered(std::string value) {
-        std::transform(value.begin(), value.end(), value.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
-        return value;
     }
 
 private:
@@ -183,9 +175,9 @@ void check_node_port_range(ValueCheck& values) {
     std::array<unsigned, 2> ports{};
     bool valid = ends.size() == 2;
     for (std::size_t i = 0; valid && i < 2; ++i) {
-        const auto [end, code] =
-            std::from_chars(ends[i].data(), ends[i].data() + ends[i].size(), ports[i]);
-        valid = code == std::errc() && end == ends[i].data() + ends[i].size() && ports[i] <= 65535;
+        const auto port = whole_number<unsigned>(ends[i]);
+        ports[i] = port.value_or(0);
+        valid = port && *port <= 65535;
     }
     if (!valid || ports[0] > ports[1]) {
         values.add(path, fmt::format("{} is not a range of ports such as 30000-32767",
@@ -291,9 +283,9 @@ void check_ingress(ValueCheck& values) {
     values.require_range({"ingress", "ports", "https"}, 1, 65535);
     for (const auto& [path, text] : values.texts({"ingress", "listenAddress"})) {
         const std::optional<IpAddress> address = IpAddress::parse(text);
-        if (address &&
-            std::any_of(never_listening.begin(), never_listening.end(),
-                        [&](const IpNetwork& network) { return network.contains(*address); })) {
+        if (address && std::ranges::any_of(never_listening, [&](const IpNetwork& network) {
+                return network.contains(*address);
+            })) {
             values.add(path, fmt::format("the router does not listen on {}: it is a loopback or "
                                          "link-local address",
                                          quoted_text(text)));

@@ -1,10 +1,11 @@
 #include "microshift/ip_network.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include <arpa/inet.h>
+
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -35,15 +36,11 @@ std::optional<IpNetwork> IpNetwork::parse(const std::string& text) {
         return std::nullopt;
     }
     const std::optional<IpAddress> address = IpAddress::parse(text.substr(0, slash));
-    const std::string_view digits = std::string_view(text).substr(slash + 1);
-    unsigned prefix = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
-    if (!address || code != std::errc() || end != digits.data() + digits.size()) {
+    const auto prefix = whole_number<unsigned>(std::string_view(text).substr(slash + 1));
+    if (!address || !prefix || *prefix > (address->family == IpFamily::v4 ? 32U : 128U)) {
         return std::nullopt;
     }
-    const IpNetwork network{*address, prefix};
-    return prefix <= (address->family == IpFamily::v4 ? 32U : 128U) ? std::optional(network)
-                                                                    : std::nullopt;
+    return IpNetwork{*address, *prefix};
 }
 
 unsigned IpNetwork::host_bits() const {

@@ -1,12 +1,12 @@
 #include "microshift/upgrade.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "microshift/ip_network.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -71,13 +71,6 @@ void compare_networks(const json& parent, const json& image, const std::string& 
     }
 }
 
-std::string lowered(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
-
 std::set<std::string> gates_of(const json& config, const std::string& group) {
     std::set<std::string> gates;
     for (const char* state : {"enabled", "disabled"}) {
@@ -116,6 +109,20 @@ void check_microshift_upgrade(const SourceLocation& location, MicroshiftVersion 
     }
 }
 
+std::optional<std::string> microshift_refusal(MicroshiftVersion before, MicroshiftVersion after) {
+    if (after.number() < before.number()) {
+        return fmt::format("MicroShift {} refuses to start with the newer data of {}", after.text(),
+                           before.text());
+    }
+    if (after.number() - before.number() > most_minors) {
+        return fmt::format(
+            "MicroShift {} refuses to start with data of {}, which is more than {} minor versions "
+            "older",
+            after.text(), before.text(), most_minors);
+    }
+    return std::nullopt;
+}
+
 std::vector<ImmutableChange> immutable_changes(const json& parent, const json& image) {
     std::vector<ImmutableChange> changes;
     const std::string domain = "/dns/baseDomain";
@@ -136,7 +143,7 @@ std::vector<ImmutableChange> immutable_changes(const json& parent, const json& i
     const json* name_now = value_at(image, name);
     if (name_before != nullptr && name_now != nullptr && name_before->is_string() &&
         name_now->is_string() &&
-        lowered(name_before->get<std::string>()) != lowered(name_now->get<std::string>())) {
+        lower_case(name_before->get<std::string>()) != lower_case(name_now->get<std::string>())) {
         changes.push_back({name, shown(name_before, ""), shown(name_now, "")});
     }
     return changes;
@@ -149,8 +156,8 @@ bool forbids_upgrades(const json& parent, const json& image) {
     }
     const std::set<std::string> exempt = gates_of(image, "specialHandlingSupportExceptionRequired");
     const std::set<std::string> gates = gates_of(parent, "customNoUpgrade");
-    return std::any_of(gates.begin(), gates.end(),
-                       [&](const std::string& gate) { return !exempt.contains(gate); });
+    return std::ranges::any_of(gates,
+                               [&](const std::string& gate) { return !exempt.contains(gate); });
 }
 
 }  // namespace edgegpu

@@ -18,6 +18,11 @@ namespace edgegpu {
 void check_microshift_upgrade(const SourceLocation& location, MicroshiftVersion parent,
                               MicroshiftVersion image);
 
+/// Why devices with MicroShift `before` would refuse to start `after`, by the same rule; nothing if
+/// they start it.
+[[nodiscard]] std::optional<std::string> microshift_refusal(MicroshiftVersion before,
+                                                            MicroshiftVersion after);
+
 /// A value that MicroShift cannot change once it has started, and that an upgrade would change.
 struct ImmutableChange {
     /// JSON pointer, "/dns/baseDomain"

@@ -1,8 +1,8 @@
 #include "microshift/version.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
+
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -11,15 +11,10 @@ namespace {
 /// Minor versions of MicroShift 4, 4.0 to 4.22. What MicroShift calls 4.23 counts as 5.0, too.
 constexpr unsigned minors_of_4 = 23;
 
-/// Removes the number that `text` begins with.
-std::optional<unsigned> take_number(std::string_view& text) {
-    unsigned number = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (code != std::errc() || number > 999) {
-        return std::nullopt;
-    }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return number;
+/// Removes the number, of at most three digits, that `text` begins with.
+std::optional<unsigned> take_part(std::string_view& text) {
+    const auto number = take_number<unsigned>(text);
+    return number && *number <= 999 ? number : std::nullopt;
 }
 
 }  // namespace
@@ -38,12 +33,12 @@ MicroshiftVersion MicroshiftVersion::numbered(unsigned number) {
 }
 
 std::optional<MicroshiftVersion> microshift_version(std::string_view text) {
-    const std::optional<unsigned> major = take_number(text);
+    const std::optional<unsigned> major = take_part(text);
     if (!major || (*major != 4 && *major != 5) || !text.starts_with('.')) {
         return std::nullopt;
     }
     text.remove_prefix(1);
-    const std::optional<unsigned> minor = take_number(text);
+    const std::optional<unsigned> minor = take_part(text);
     // "4.1*" may be 4.18.
     if (!minor || !(text.empty() || text.front() == '.' || text.front() == '-' ||
                     text.front() == '~' || text.front() == '^')) {

@@ -55,15 +55,14 @@ constexpr std::array<const char*, 2> microshift_directories{"/etc/microshift",
                                                             "/usr/lib/microshift"};
 
 bool is_manifests_path(std::string_view path) {
-    return std::any_of(microshift_directories.begin(), microshift_directories.end(),
-                       [&](std::string_view top) {
-                           if (!path.starts_with(top)) {
-                               return false;
-                           }
-                           const std::string_view below = path.substr(top.size());
-                           const std::string_view name = below.substr(0, below.find('/', 1));
-                           return name.empty() || name == "/manifests" || name == "/manifests.d";
-                       });
+    return std::ranges::any_of(microshift_directories, [&](std::string_view top) {
+        if (!path.starts_with(top)) {
+            return false;
+        }
+        const std::string_view below = path.substr(top.size());
+        const std::string_view name = below.substr(0, below.find('/', 1));
+        return name.empty() || name == "/manifests" || name == "/manifests.d";
+    });
 }
 
 /// Why it is not known which objects the image's MicroShift applies, or empty. What links lead to

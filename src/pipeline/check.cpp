@@ -35,9 +35,8 @@ std::vector<std::string> check_without_image(const Context& ctx, const Blueprint
                                        blueprint.selinux.location.text(), reason));
     };
     const std::vector<std::filesystem::path>& modules = blueprint.selinux.modules;
-    const bool any_source = std::any_of(modules.begin(), modules.end(), [](const auto& module) {
-        return module.extension() == ".te";
-    });
+    const bool any_source = std::ranges::any_of(
+        modules, [](const auto& module) { return module.extension() == ".te"; });
     if (any_source && tool_file("checkmodule").empty()) {
         unchecked("this machine has no checkmodule; install the package checkpolicy");
         return warnings;

@@ -42,9 +42,8 @@ std::vector<ImageReason> why_image(const Context& ctx, const Blueprint& blueprin
     std::vector<ImageReason> reasons;
     for (const WantedImage& image : wanted) {
         if (is_named(spec, image.name)) {
-            const bool there =
-                std::any_of(present.begin(), present.end(),
-                            [&](const WantedImage& one) { return one.name == image.name; });
+            const bool there = std::ranges::any_of(
+                present, [&](const WantedImage& one) { return one.name == image.name; });
             reasons.push_back({image.name, there, image.wanted_by});
         }
     }

@@ -88,12 +88,12 @@ std::string describe(const FetchedPackages& packages) {
     const auto count = [&](const PackageFile& file) {
         bytes += seen.insert(file.sha256).second ? file.package.size : 0;
     };
-    std::for_each(packages.image.begin(), packages.image.end(), count);
+    std::ranges::for_each(packages.image, count);
     const std::size_t image = seen.size();
-    std::for_each(packages.policy_root.begin(), packages.policy_root.end(), count);
+    std::ranges::for_each(packages.policy_root, count);
     if (packages.module_build) {
         const ModuleBuildFiles& build = *packages.module_build;
-        std::for_each(build.packages.begin(), build.packages.end(), count);
+        std::ranges::for_each(build.packages, count);
         count(build.source);
     }
     std::string text = fmt::format("{} packages, {}", seen.size(), human_size(bytes));

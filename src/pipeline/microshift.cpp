@@ -19,9 +19,7 @@ namespace edgegpu {
 namespace {
 
 std::optional<MicroshiftVersion> microshift_of(const std::vector<Nevra>& packages) {
-    const auto found = std::find_if(packages.begin(), packages.end(), [](const Nevra& package) {
-        return package.name == "microshift";
-    });
+    const auto found = std::ranges::find(packages, "microshift", &Nevra::name);
     return found == packages.end() ? std::nullopt : microshift_version(found->version);
 }
 
@@ -38,7 +36,7 @@ SourceLocation place_of_request(const Blueprint& blueprint) {
 /// "dns.baseDomain" of "/dns/baseDomain"
 std::string key_of(const std::string& pointer) {
     std::string key = pointer.substr(1);
-    std::replace(key.begin(), key.end(), '/', '.');
+    std::ranges::replace(key, '/', '.');
     return key;
 }
 

@@ -1,8 +1,6 @@
 #include "pipeline/pipeline.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +26,7 @@
 #include "fetch/remote_commit.hpp"
 #include "image/account_files.hpp"
 #include "image/overlay.hpp"
+#include "image/tree_step.hpp"
 #include "kmods/check.hpp"
 #include "kmods/kmods.hpp"
 #include "microshift/config_check.hpp"
@@ -269,33 +268,69 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         key.warn_of_parent(*parent);
     }
     stages.begin("customise", "customising");
-    customise(ctx, blueprint, images, place_bundles(bundles, blueprint.microshift.manifests), seeds,
-              tree);
-    if (parent) {
-        add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes, repo, *parent, tree);
-    }
-    check_image_config(ctx, blueprint, parent, tree);
-    warn_of_missing_lvm(ctx, blueprint.image.volumes, tree);
-    check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
-    place_kernel(tree);
-    ToolRoot tools(ctx, tree, composed.packages, boot_tools(ctx, tree));
-    run_depmod(ctx, tree, tools);
-    check_module_index(ctx, resolution.driver_version, tree);
-    check_modprobe(ctx, blueprint.modprobe, tree);
+    const auto manifests = place_bundles(bundles, blueprint.microshift.manifests);
+    std::optional<ToolRoot> tools;
+    run_in_order({
+        {"customisation",
+         {},
+         {"/"},
+         [&] {
+             Customisation asked(ctx, blueprint, images, manifests, seeds, tree);
+             run_in_order(asked.steps());
+         }},
+        {"tombstones",
+         {"customisation"},
+         {"/etc/microshift", "/usr/lib/microshift"},
+         [&] {
+             if (parent) {
+                 add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes, repo, *parent,
+                                tree);
+             }
+         }},
+        {"configuration check",
+         {"customisation", "tombstones"},
+         {},
+         [&] {
+             check_image_config(ctx, blueprint, parent, tree);
+             warn_of_missing_lvm(ctx, blueprint.image.volumes, tree);
+             check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
+         }},
+        {"kernel", {"customisation"}, {"/usr/lib/modules"}, [&] { place_kernel(tree); }},
+        {"tools",
+         {"customisation", "kernel"},
+         {},
+         [&] { tools.emplace(ctx, tree, composed.packages, boot_tools(ctx, tree)); }},
+        {"depmod",
+         {"customisation", "kernel", "tools"},
+         {"/usr/lib/modules"},
+         [&] { run_depmod(ctx, tree, *tools); }},
+        {"module check",
+         {"customisation", "depmod"},
+         {},
+         [&] {
+             check_module_index(ctx, resolution.driver_version, tree);
+             check_modprobe(ctx, blueprint.modprobe, tree);
+         }},
+    });
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                            counted(blueprint.microshift.bundles.size(), "bundle"),
                            counted(blueprint.users.size(), "user")));
 
     stages.begin("policy", "building the SELinux policy and the initramfs of");
     build_policy_and_initramfs(ctx, blueprint, composed.packages, packages.policy_root, tree,
-                               tools);
+                               *tools);
     stages.end("policy and initramfs");
 
     stages.begin("label", "labelling");
-    finish_layout(ctx, tree);
-    add_mount_points(blueprint.mount_points, tree);
-    label_tree(ctx, tree);
-    check_overlay_labels(blueprint.overlays, tree);
+    run_in_order({
+        {"layout", {}, {"/"}, [&] { finish_layout(ctx, tree); }},
+        {"mount points",
+         {"layout"},
+         {"/"},
+         [&] { add_mount_points(blueprint.mount_points, tree); }},
+        {"labels", {"layout", "mount points"}, {"/"}, [&] { label_tree(ctx, tree); }},
+        {"label check", {"labels"}, {}, [&] { check_overlay_labels(blueprint.overlays, tree); }},
+    });
     stages.end(counted(tree.entries.size(), "path") + " labelled");
 
     stages.begin("commit", "committing");

@@ -1,7 +1,5 @@
 #include "pipeline/resolve_blueprint.hpp"
 
-#include <utility>
-
 #include "fetch/release_images.hpp"
 #include "resolve/stage/resolve_images.hpp"
 

@@ -184,6 +184,10 @@ Blueprint take_snapshot(const Context& ctx, const Blueprint& blueprint) {
         taken.ostree.gpg_public_key =
             named.take(taken.ostree.location, "gpg_public_key", taken.ostree.gpg_public_key);
     }
+    if (!taken.ostree.ed25519_public_key.empty()) {
+        taken.ostree.ed25519_public_key = named.take(taken.ostree.location, "ed25519_public_key",
+                                                     taken.ostree.ed25519_public_key);
+    }
     return taken;
 }
 

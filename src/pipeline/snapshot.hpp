@@ -11,7 +11,7 @@ namespace edgegpu {
 /// build.
 ///
 /// Returns a blueprint that refers to the copies: overlays, bundles and files by `stored` (the
-/// user's paths are kept for messages), policy modules and `gpg_public_key` by the paths of copies,
+/// user's paths are kept for messages), policy modules and public keys by the paths of copies,
 /// which `path_of_user` maps to the user's paths. Not copied are key and certificate of
 /// `[nvidia.secure_boot]`, which the signing process reads together and keeps in memory, and keys
 /// and certificates of repositories, which only affect transfers.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "publish/verification.hpp"
+#include "rollout/plan.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -53,7 +54,11 @@ std::vector<ReleaseChannel> list_channels(const RepositoryView& repository) {
     std::vector<ReleaseChannel> channels;
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> by_tree;
     std::vector<std::optional<CommitNode>> roots;
-    for (const auto& [ref, checksum] : repository.refs()) {
+    const std::map<std::string, std::string> refs = repository.refs();
+    for (const auto& [ref, checksum] : refs) {
+        if (is_plan_ref(ref)) {
+            continue;  // no channel, but how one is rolled out
+        }
         ReadCommit read = read_commit(repository, checksum);
         if (read.tree) {
             by_tree[{read.tree->checksum, read.tree->meta}].push_back(ref);
@@ -64,7 +69,9 @@ std::vector<ReleaseChannel> list_channels(const RepositoryView& repository) {
             read.commit.going_back =
                 goes_back({read.commit, roots.back()}, read_commit(repository, parent));
         }
-        channels.push_back({ref, std::move(read.commit), {}});
+        const auto plan = refs.find(plan_ref(ref));
+        channels.push_back(
+            {ref, std::move(read.commit), {}, plan == refs.end() ? std::string() : plan->second});
     }
     for (std::size_t i = 0; i < channels.size(); ++i) {
         if (roots[i]) {

@@ -25,9 +25,12 @@ struct ReleaseChannel {
     ChannelCommit head;
     /// the other refs with the same tree
     std::vector<std::string> same;
+    /// checksum of its rollout plan, or empty
+    std::string plan;
 };
 
-/// All refs of a repository, by their names. A commit that cannot be read hides no others.
+/// All refs of a repository, by their names, but those of rollout plans. A commit that cannot be
+/// read hides no others.
 [[nodiscard]] std::vector<ReleaseChannel> list_channels(const RepositoryView& repository);
 
 /// What a ref has had.

@@ -156,12 +156,11 @@ void warn_of_unknown(const Context& ctx, const FleetVersions& fleet, const Repos
 }
 
 /// The newest `count` versions of the ref that devices may have, other than `commit`.
-std::vector<CommitView> versions_before(const Repo::Impl& target, const std::string& commit,
-                                        std::size_t count) {
-    const RepositoryView view = target.view();
+std::vector<CommitView> versions_before(const RepositoryView& view, const HeldRef& ref,
+                                        const std::string& commit, std::size_t count) {
     const std::vector<CommitView> commits = complete_commits(view);
     std::vector<CommitView> versions;
-    for (const CommitView* version : versions_of_ref(target.ref, target.ref_at_start, commits)) {
+    for (const CommitView* version : versions_of_ref(ref.name, ref.head, commits)) {
         const std::string& checksum = version->info().checksum;
         if (checksum != commit && versions.size() < count) {
             versions.push_back(view.commit_at(checksum, checksum));
@@ -181,6 +180,13 @@ void remove_delta(const Repo::Impl& target, const std::string& path) {
 
 std::vector<CommitView> delta_sources(const Context& ctx, const Repo& target,
                                       const DeltaRequest& request, const std::string& commit) {
+    const Repo::Impl& impl = target.impl();
+    return delta_sources(ctx, impl.view(), {impl.ref, impl.ref_at_start}, request, commit);
+}
+
+std::vector<CommitView> delta_sources(const Context& ctx, const RepositoryView& view,
+                                      const HeldRef& ref, const DeltaRequest& request,
+                                      const std::string& commit) {
     std::vector<CommitView> sources;
     const auto add = [&](CommitView source) {
         if (source.info().checksum != commit &&
@@ -192,16 +198,16 @@ std::vector<CommitView> delta_sources(const Context& ctx, const Repo& target,
     };
     for (const std::string& name : request.from) {
         if (const std::optional<unsigned> count = number_in(name)) {
-            for (CommitView& version : versions_before(target.impl(), commit, *count)) {
+            for (CommitView& version : versions_before(view, ref, commit, *count)) {
                 add(std::move(version));
             }
         } else {
-            add(target.impl().view().open(name));
+            add(view.open(name));
         }
     }
     if (request.fleet) {
-        warn_of_unknown(ctx, *request.fleet, target.impl().view());
-        for (CommitView& version : versions_before(target.impl(), commit, SIZE_MAX)) {
+        warn_of_unknown(ctx, *request.fleet, view);
+        for (CommitView& version : versions_before(view, ref, commit, SIZE_MAX)) {
             if (request.fleet->is_worth_a_delta(version.info().checksum)) {
                 add(std::move(version));
             }

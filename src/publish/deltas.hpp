@@ -46,6 +46,17 @@ struct DeltaRequest {
                                                     const DeltaRequest& request,
                                                     const std::string& commit);
 
+/// A ref, and the checksum of the commit that a repository has for it, or empty.
+struct HeldRef {
+    std::string name;
+    std::string head;
+};
+/// The same for a ref of a repository that is only read.
+[[nodiscard]] std::vector<CommitView> delta_sources(const Context& ctx, const RepositoryView& view,
+                                                    const HeldRef& ref,
+                                                    const DeltaRequest& request,
+                                                    const std::string& commit);
+
 /// Throws ErrorKind::usage for a name in `wanted` that `delta_sources` would not know.
 void require_delta_sources(const RepositoryView& target, const std::vector<std::string>& wanted);
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "publish/rollout.hpp"
 #include "publish/verification.hpp"
 #include "support/error.hpp"
 
@@ -14,6 +15,7 @@ void require_end_of_life(const Context& ctx, const RepositoryView& repository,
                          const PromotedCommit& promoted, const CommitView& image) {
     const EndOfLife& end = promoted.end;
     std::set<std::string> passed{promoted.ref};
+    require_no_plan_ref(end.rebase);
     for (std::string next = end.rebase; !next.empty();) {
         if (next.find(':') != std::string::npos) {
             throw error(ErrorKind::usage, "{}: clients look for no ref of another remote", next)

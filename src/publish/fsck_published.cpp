@@ -19,6 +19,7 @@
 #include "publish/summary_view.hpp"
 #include "repository/object_files.hpp"
 #include "repository/remote_config.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/glib.hpp"
@@ -94,23 +95,37 @@ void check_refs(const RepositoryView& repository, const SummaryView& summary, Fs
 void check_summary_signature(const Context& ctx, const CommitView& image,
                              const SummaryView& summary, const std::string& signatures,
                              FsckReport& report) {
-    const auto add = [&](const RemoteConfig& remote, std::string_view what) {
+    const auto add = [&](const RemoteConfig& remote, std::string_view setting,
+                         std::string_view what) {
         const FsckProblem problem{
             "summary", "summary.sig",
-            fmt::format("devices that follow {} verify the summary (gpg-verify-summary of the "
-                        "remote {}): {}",
-                        image.info().name, remote.name, what),
+            fmt::format("devices that follow {} verify the summary ({} of the remote {}): {}",
+                        image.info().name, setting, remote.name, what),
             summary_anew, false};
         report.problems.push_back(problem);
     };
     const VariantHandle metadata = parse_metadata(signatures);
     const std::vector<std::string> made = signatures_of(metadata.get());
+    const std::vector<std::string> others = signatures_of(metadata.get(), ed25519_signatures_key);
+    constexpr std::string_view none = "it has no signature";
+    constexpr std::string_view stranger = "no key of their image has signed it as it is";
     for (const RemoteConfig& remote : remotes_of(image)) {
+        if (takes_ed25519(remote.sign_verify_summary)) {
+            const std::vector<std::string> keys = ed25519_keys_of(image, remote);
+            if (others.empty()) {
+                add(remote, "sign-verify-summary", none);
+            } else if (!keys.empty() &&
+                       std::ranges::none_of(others, [&](const std::string& signature) {
+                           return verifies_ed25519(keys, summary.text, signature);
+                       })) {
+                add(remote, "sign-verify-summary", stranger);
+            }
+        }
         if (!remote.verifies_summary) {
             continue;
         }
         if (made.empty()) {
-            add(remote, "it has no signature");
+            add(remote, "gpg-verify-summary", none);
             continue;
         }
         const std::vector<Certificate> keys = keys_of_remote(image, remote.name);
@@ -118,7 +133,7 @@ void check_summary_signature(const Context& ctx, const CommitView& image,
                 return check_detached_signature(ctx, summary.text, signature, keys).verdict ==
                        SignatureVerdict::good;
             })) {
-            add(remote, "no key of their image has signed it as it is");
+            add(remote, "gpg-verify-summary", stranger);
         }
     }
 }

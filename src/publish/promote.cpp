@@ -1,7 +1,6 @@
 #include "publish/promote.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "commit/repository.hpp"
 #include "installer/commit_signature.hpp"
 #include "publish/end_of_life.hpp"
+#include "publish/rollout.hpp"
 #include "publish/verification.hpp"
 #include "repository/tree_objects.hpp"
 #include "support/error.hpp"
@@ -33,12 +33,6 @@ struct Plan {
     bool going_back = false;
 };
 
-std::optional<CommitView> head_of(const RepositoryView& view, const std::string& ref) {
-    const std::map<std::string, std::string> refs = view.refs();
-    const auto found = refs.find(ref);
-    return found == refs.end() ? std::nullopt : std::optional(view.commit_at(found->second, ref));
-}
-
 /// The ref by which the source was named, without ^, or the one that it was made for; empty if
 /// there is none.
 std::string ref_of_source(const RepositoryView& view, const CommitInfo& source) {
@@ -50,46 +44,8 @@ std::string ref_of_source(const RepositoryView& view, const CommitInfo& source) 
     return source.bound_refs.size() == 1 ? source.bound_refs.front() : std::string();
 }
 
-std::string collection_of(const RepositoryView& view) {
-    const char* collection = ostree_repo_get_collection_id(view.handle());
-    return collection == nullptr ? std::string() : std::string(collection);
-}
-
-/// Throws Error unless the repository has all of the commit, and its directories are what their
-/// checksums say. So is what they name then, or devices refuse that when they get it.
-void require_whole(const Context& ctx, const CommitView& commit) {
-    const auto require = [&](OstreeObjectType type, const std::string& checksum,
-                             const std::string& path) {
-        const VariantHandle object = commit.load(type, checksum, path);
-        if (sha256_hex(bytes_of(object.get())) != checksum) {
-            throw commit.malformed(path, "it does not have its checksum");
-        }
-    };
-    require(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
-    const TreeObjects objects = list_objects(ctx, commit);
-    for (const TreeObject& object : objects.directories) {
-        require(object.type, object.checksum, object.path);
-    }
-    for (const TreeObject& object : objects.files) {
-        ctx.check_cancelled();
-        if (commit.stored_size(object.checksum, object.path) == 0) {
-            throw commit.malformed(object.path, "it is empty");
-        }
-    }
-}
-
 /// What no signature by --sign makes right for devices.
-void require_takeable(const CommitView& image, const ChannelRecord& record,
-                      const std::optional<CommitView>& head) {
-    for (const RemoteConfig& remote : remotes_of(image)) {
-        if (remote.verifies_by_key) {
-            throw error(
-                "devices verify commits with keys that are none of GnuPG (sign-verify of the "
-                "remote {} of commit {}), and would refuse the new one",
-                remote.name, image.info().checksum)
-                .hinted("build for that ref, sign with ostree sign, and publish it");
-        }
-    }
+void require_takeable(const ChannelRecord& record, const std::optional<CommitView>& head) {
     const std::string other = head ? read_channel_record(*head).architecture : std::string();
     if (!other.empty() && !record.architecture.empty() && other != record.architecture) {
         throw error("the image is for {}, and that of the ref for {}", record.architecture, other)
@@ -133,11 +89,19 @@ void require_other_ref(const PromoteRequest& request, const Plan& plan) {
     }
 }
 
+bool lacks_signature_of(const CommitView& commit, Signer& signer) {
+    const VariantHandle object = commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
+    return lacks_signature(commit.detached_metadata().get(), bytes_of(object.get()), signer);
+}
+
 Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequest& request,
                std::optional<CommitView> head, Signer& signer) {
     view.require_own_objects();
+    require_no_plan_ref(request.to);
     Plan plan{view.open(request.source), std::move(head), {}, false, false};
     const CommitInfo& source = plan.source.info();
+    // The devices would have a tree without a system.
+    std::ranges::for_each(source.bound_refs, require_no_plan_ref);
     const ChannelRecord record = read_channel_record(plan.source);
     plan.commit = {
         request.to,
@@ -157,7 +121,7 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     require_other_ref(request, plan);
     require_whole(ctx, plan.source);
     const CommitView& image = plan.head ? *plan.head : plan.source;
-    require_takeable(image, record, plan.head);
+    require_takeable(record, plan.head);
     if (!plan.unchanged) {
         // With a time that none can follow, it would be the last commit of the ref.
         Parent origin;
@@ -167,7 +131,7 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
         plan.commit.time = commit_time(source.time, std::nullopt, plan.head);
         require_signed_source(ctx, plan.source, plan.head, signer);
         require_commit_key(ctx, image, signer);
-    } else if (lacks_signature(plan.head->detached_metadata().get(), signer)) {
+    } else if (lacks_signature_of(*plan.head, signer)) {
         require_signed_source(ctx, *plan.head, plan.head, signer);
         require_commit_key(ctx, image, signer);
     }
@@ -247,7 +211,7 @@ CommitView write_promoted(const Repo::Impl& target, const Plan& plan, Signer& si
 /// Signs a commit that the ref has had without a signature by this key. Returns whether it did.
 bool sign_later(const Repo::Impl& target, const CommitView& head, Signer& signer) {
     const VariantHandle present = head.detached_metadata();
-    if (!lacks_signature(present.get(), signer)) {
+    if (!lacks_signature_of(head, signer)) {
         return false;
     }
     const std::string& checksum = head.info().checksum;
@@ -307,10 +271,6 @@ Promoted begin_result(const Plan& plan) {
         promoted.ref.commit.version = plan.source.info().version;
     }
     return promoted;
-}
-
-bool is_signed(const CommitView& commit) {
-    return !signatures_of(commit.detached_metadata().get()).empty();
 }
 
 }  // namespace

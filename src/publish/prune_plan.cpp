@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "publish/leftovers.hpp"
+#include "publish/rollout.hpp"
 #include "publish/summary_view.hpp"
 #include "repository/object_walk.hpp"
 #include "repository/versions.hpp"
@@ -81,6 +82,8 @@ private:
         for (const auto& [ref, checksum] : read_summary(repository_).refs) {
             heads_.insert(checksum);
         }
+        // Devices still get what some plan leads them to, deltas to it included.
+        heads_.merge(planned_commits(repository_));
         for (const CommitView& commit : commits_) {
             const std::string& checksum = commit.info().checksum;
             if (record_.pins.contains(checksum) || heads_.contains(checksum)) {

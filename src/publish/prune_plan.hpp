@@ -69,8 +69,9 @@ struct PrunePlan {
 };
 
 /// What `request` means for a repository at a time (Unix time). The newest versions of each ref are
-/// kept (versions_of_ref), pinned commits, and what else has not been unneeded for the grace.
-/// Throws Error if something that is to be kept cannot be read: what it needs is not known then.
+/// kept (versions_of_ref), pinned commits, those to which rollout plans lead, and what else has not
+/// been unneeded for the grace. Throws Error if something that is to be kept cannot be read: what
+/// it needs is not known then.
 [[nodiscard]] PrunePlan plan_prune(const Context& ctx, const RepositoryView& repository,
                                    const PruneRequest& request, std::int64_t now);
 

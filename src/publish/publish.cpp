@@ -14,6 +14,7 @@
 #include "publish/copy.hpp"
 #include "publish/deltas.hpp"
 #include "publish/promotion.hpp"
+#include "publish/rollout.hpp"
 #include "publish/verification.hpp"
 #include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
@@ -21,16 +22,6 @@
 namespace edgegpu {
 
 namespace {
-
-/// Clients take a commit for no other ref than those that it names.
-void require_bound(const CommitView& commit, const std::string& ref) {
-    const std::vector<std::string>& bound = commit.info().bound_refs;
-    if (!bound.empty() && std::ranges::find(bound, ref) == bound.end()) {
-        throw error("commit {} was made for {}: devices that follow {} refuse it",
-                    commit.info().checksum, fmt::join(bound, ", "), ref)
-            .hinted("build it with that ref in [ostree], or promote it: edgegpu promote");
-    }
-}
 
 /// rpm-ostree refuses what is older than the system that runs.
 void require_later(const CommitView& commit, const CommitView& head, const std::string& ref) {
@@ -94,6 +85,7 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
                                    const PublishRequest& request, Signer& signer) {
     std::vector<CommitView> commits;
     for (const std::string& ref : request.refs) {
+        require_no_plan_ref(ref);
         static_cast<void>(commit_of_ref(source, ref));
         commits.push_back(source.open(ref));
         require_bound(commits.back(), ref);
@@ -114,7 +106,7 @@ PublishedRef copy(const Context& ctx, const RepositoryView& source, const Releas
     published.before = release.head ? release.head->info().checksum : std::string();
     published.copied = copy_commit(ctx, source, release.commit, release.target);
     const bool metadata = copy_detached_metadata(release.commit, release.target);
-    published.is_signed = !signatures_of(release.commit.detached_metadata().get()).empty();
+    published.is_signed = is_signed(release.commit);
     published.unchanged = published.before == published.commit.checksum && !metadata;
     return published;
 }

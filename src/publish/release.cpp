@@ -35,7 +35,7 @@ bool owes_signature(const Repo::Impl& target, Signer& signer) {
     const VariantHandle metadata =
         own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
     return g_variant_is_normal_form(metadata.get()) == FALSE ||
-           lacks_signature(metadata.get(), signer);
+           lacks_signature(metadata.get(), content_of(target, "summary"), signer);
 }
 
 /// Behind the signatures, which deltas have in them, and before the refs: clients ask for a delta

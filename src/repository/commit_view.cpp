@@ -15,6 +15,7 @@
 #include "repository/commit_advisories.hpp"
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -334,10 +335,19 @@ bool CommitView::same_content(const CommitPath& file, const CommitView& other,
 }
 
 std::vector<std::string> signatures_of(GVariant* metadata) {
+    return signatures_of(metadata, signatures_key);
+}
+
+bool has_signatures(GVariant* metadata) {
+    return !signatures_of(metadata).empty() ||
+           !signatures_of(metadata, ed25519_signatures_key).empty();
+}
+
+std::vector<std::string> signatures_of(GVariant* metadata, const char* key) {
     std::vector<std::string> signatures;
-    const VariantHandle list(metadata == nullptr ? nullptr
-                                                 : g_variant_lookup_value(metadata, signatures_key,
-                                                                          G_VARIANT_TYPE("aay")));
+    const VariantHandle list(metadata == nullptr
+                                 ? nullptr
+                                 : g_variant_lookup_value(metadata, key, G_VARIANT_TYPE("aay")));
     for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
         const VariantHandle one(g_variant_get_child_value(list.get(), i));
         signatures.emplace_back(bytes_of(one.get()));

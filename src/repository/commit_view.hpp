@@ -161,6 +161,10 @@ inline constexpr const char* signatures_key = "ostree.gpgsigs";
 
 /// The OpenPGP signatures in detached metadata, which may be null: binary packets, not verified.
 [[nodiscard]] std::vector<std::string> signatures_of(GVariant* metadata);
+/// Those with another key than `signatures_key`.
+[[nodiscard]] std::vector<std::string> signatures_of(GVariant* metadata, const char* key);
+/// Whether it has signatures of either kind that edgegpu makes.
+[[nodiscard]] bool has_signatures(GVariant* metadata);
 
 /// An ostree repository of any mode, opened for reading.
 class RepositoryView {

@@ -21,10 +21,29 @@ bool verifies_by_gpg(GKeyFile* file, const char* group) {
                                     G_KEY_FILE_ERROR_KEY_NOT_FOUND) != FALSE;
 }
 
-bool verifies_by_key(GKeyFile* file, const char* group) {
-    const TextHandle value(g_key_file_get_value(file, group, "sign-verify", nullptr));
+std::vector<std::string> texts_of(GKeyFile* file, const char* group, const char* key) {
+    std::vector<std::string> texts;
+    const TextList list(g_key_file_get_string_list(file, group, key, nullptr, nullptr));
+    for (char** text = list.get(); text != nullptr && *text != nullptr; ++text) {
+        texts.emplace_back(*text);
+    }
+    return texts;
+}
+
+std::string text_of(GKeyFile* file, const char* group, const char* key) {
+    const TextHandle value(g_key_file_get_string(file, group, key, nullptr));
+    return value ? value.get() : "";
+}
+
+/// The kinds of signatures that sign-verify and sign-verify-summary name; "true": any.
+std::vector<std::string> kinds_of(GKeyFile* file, const char* group, const char* key) {
+    const TextHandle value(g_key_file_get_value(file, group, key, nullptr));
     const std::string_view text = value ? value.get() : "";
-    return !text.empty() && text != "false" && text != "0";
+    if (text.empty() || text == "false" || text == "0") {
+        return {};
+    }
+    return text == "true" || text == "1" ? std::vector<std::string>{"true"}
+                                         : texts_of(file, group, key);
 }
 
 }  // namespace
@@ -45,19 +64,14 @@ std::vector<RemoteConfig> read_remotes(std::string_view text) {
         }
         name.remove_prefix(prefix.size());
         name.remove_suffix(1);
-        const bool by_key = verifies_by_key(file.get(), *group);
-        RemoteConfig remote{
-            std::string(name),
-            verifies_by_gpg(file.get(), *group) || by_key,
-            by_key,
-            g_key_file_get_boolean(file.get(), *group, "gpg-verify-summary", nullptr) != FALSE,
-            {}};
-        const TextList paths(
-            g_key_file_get_string_list(file.get(), *group, "gpgkeypath", nullptr, nullptr));
-        for (char** path = paths.get(); path != nullptr && *path != nullptr; ++path) {
-            remote.key_paths.emplace_back(*path);
-        }
-        remotes.push_back(std::move(remote));
+        remotes.push_back(
+            {std::string(name), verifies_by_gpg(file.get(), *group),
+             kinds_of(file.get(), *group, "sign-verify"),
+             g_key_file_get_boolean(file.get(), *group, "gpg-verify-summary", nullptr) != FALSE,
+             kinds_of(file.get(), *group, "sign-verify-summary"),
+             texts_of(file.get(), *group, "gpgkeypath"),
+             text_of(file.get(), *group, "verification-ed25519-file"),
+             text_of(file.get(), *group, "verification-ed25519-key")});
     }
     return remotes;
 }

@@ -1,14 +1,11 @@
 #include "rootfs/account_seeds.hpp"
 
-#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "image/account_files.hpp"
 #include "rootfs/owners.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"

@@ -147,7 +147,7 @@ std::vector<ImportedPackage> import_packages(const Context& ctx, const PackageFi
     make_directories(ctx.cache / "imports");
     std::vector<std::size_t> order(packages.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         return packages[a].package.size > packages[b].package.size;
     });
     std::vector<ImportedPackage> result(packages.size());

@@ -1,10 +1,10 @@
 #include "rootfs/manifest.hpp"
 
-#include <charconv>
 #include <string_view>
 
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -45,13 +45,10 @@ public:
         return field;
     }
     std::uint64_t number() {
-        const std::string field = text();
-        std::uint64_t value = 0;
-        const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), value);
-        if (code != std::errc() || end != field.data() + field.size()) {
-            throw Error("manifest: a number is damaged");
+        if (const auto value = whole_number<std::uint64_t>(text())) {
+            return *value;
         }
-        return value;
+        throw Error("manifest: a number is damaged");
     }
 
 private:

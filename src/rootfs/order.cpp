@@ -1,7 +1,6 @@
 #include "rootfs/order.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include <rpm/rpmte.h>
 #include <rpm/rpmts.h>
@@ -14,8 +13,7 @@ namespace edgegpu {
 std::vector<ImportedPackage> order_packages(std::vector<ImportedPackage> packages) {
     // Where dependencies leave it open, rpm's order depends on the order in which packages are
     // added.
-    std::sort(packages.begin(), packages.end(),
-              [](const ImportedPackage& a, const ImportedPackage& b) { return a.nevra < b.nevra; });
+    std::ranges::sort(packages, {}, &ImportedPackage::nevra);
     const RpmTransaction transaction = make_transaction();
     for (const ImportedPackage& package : packages) {
         if (rpmtsAddInstallElement(transaction.get(), package.header.get(), &package, 0, nullptr) !=

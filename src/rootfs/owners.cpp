@@ -1,7 +1,5 @@
 #include "rootfs/owners.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "image/account_files.hpp"

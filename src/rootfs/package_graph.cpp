@@ -15,8 +15,7 @@ std::string_view without_outer_parentheses(std::string_view word) {
     while (word.starts_with('(')) {
         word.remove_prefix(1);
     }
-    while (word.ends_with(')') &&
-           std::count(word.begin(), word.end(), ')') > std::count(word.begin(), word.end(), '(')) {
+    while (word.ends_with(')') && std::ranges::count(word, ')') > std::ranges::count(word, '(')) {
         word.remove_suffix(1);
     }
     return word;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -11,11 +10,10 @@
 #include <fmt/format.h>
 
 #include "embedded_shims.hpp"
-#include "image/account_files.hpp"
-#include "image/image_root.hpp"
 #include "rootfs/account_seeds.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -104,7 +102,7 @@ std::string Shims::record_fault() const {
         if (name == "kept" && found && S_ISDIR(found->st_mode)) {
             continue;
         }
-        if (std::find(records.begin(), records.end(), name) == records.end()) {
+        if (std::ranges::find(records, name) == records.end()) {
             return "it contains something that no shim writes";
         }
         if (!found || !S_ISREG(found->st_mode)) {
@@ -114,7 +112,7 @@ std::string Shims::record_fault() const {
             return fmt::format("{} has more than {} bytes", name, most_recorded);
         }
     }
-    if (std::find(names.begin(), names.end(), "kept") == names.end()) {
+    if (std::ranges::find(names, "kept") == names.end()) {
         return "kept is missing";
     }
     const std::vector<std::string> kept = record.list("kept");
@@ -173,15 +171,12 @@ std::vector<std::vector<std::string>> parse_calls(const std::string& text) {
         return word;
     };
     while (!rest.empty()) {
-        const std::string number = next();
-        std::size_t count = 0;
-        const auto [end, code] =
-            std::from_chars(number.data(), number.data() + number.size(), count);
-        if (code != std::errc() || end != number.data() + number.size()) {
+        const auto count = whole_number<std::size_t>(next());
+        if (!count) {
             throw damaged_record();
         }
         std::vector<std::string>& call = calls.emplace_back();
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < *count; ++i) {
             call.push_back(next());
         }
     }

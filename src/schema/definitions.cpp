@@ -1,7 +1,6 @@
 #include "schema/definitions.hpp"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "support/error.hpp"

@@ -1,7 +1,6 @@
 #include "schema/explain.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "schema/typed_value.hpp"
 #include "support/error.hpp"
 #include "support/text/enum_names.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -81,17 +81,14 @@ std::string expected_text(const json& schema, const std::vector<std::string>& ty
 /// What is probably wrong with a scalar of another type.
 std::string_view type_hint(const json& value, const std::vector<std::string>& types) {
     const auto allowed = [&](std::string_view type) {
-        return std::find(types.begin(), types.end(), type) != types.end();
+        return std::ranges::find(types, type) != types.end();
     };
     if (allowed("string") && (value.is_number() || value.is_boolean())) {
         return "; put it in quotes";
     }
     if (value.is_string()) {
         const auto& text = value.get_ref<const std::string&>();
-        std::int64_t number = 0;
-        const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
-        const bool integer = end.ec == std::errc() && end.ptr == text.data() + text.size();
-        if ((allowed("integer") && integer) ||
+        if ((allowed("integer") && whole_number<std::int64_t>(text)) ||
             (allowed("boolean") && (text == "true" || text == "false"))) {
             return "; write it without quotes";
         }
@@ -137,9 +134,8 @@ public:
         }
         const json& schema = *trail_.back().schema;
         const std::vector<std::string> types = types_of(schema);
-        if (!types.empty() && std::none_of(types.begin(), types.end(), [&](const auto& type) {
-                return has_type(*value, type);
-            })) {
+        if (!types.empty() &&
+            std::ranges::none_of(types, [&](const auto& type) { return has_type(*value, type); })) {
             explain_type(*value, schema, types);
         } else if (value->is_object()) {
             explain_members(*value, schema);
@@ -159,8 +155,7 @@ private:
         std::optional<Definition> next;
         const json* inner = nullptr;
         if (value.is_array()) {
-            std::size_t index = 0;
-            std::from_chars(step.data(), step.data() + step.size(), index);
+            const auto index = leading_number<std::size_t>(step);
             next = definitions_.element(*trail_.back().schema);
             inner = index < value.size() ? &value[index] : nullptr;
             path_.emplace_back(index);
@@ -275,8 +270,7 @@ private:
             explain_bounds(value, schema);
         }
         if (const auto choices = schema.find("enum");
-            choices != schema.end() &&
-            std::find(choices->begin(), choices->end(), value) == choices->end()) {
+            choices != schema.end() && std::ranges::find(*choices, value) == choices->end()) {
             explain_choice(value, *choices);
         }
         const auto format = value_named<StringFormat>(schema.value("x-format", ""));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -14,7 +14,7 @@ bool is_digit(char c) {
 
 /// Removes the digits that `text` begins with; their number.
 std::size_t take_digits(std::string_view& text) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+    const auto end = std::ranges::find_if_not(text, is_digit);
     const auto count = static_cast<std::size_t>(end - text.begin());
     text.remove_prefix(count);
     return count;
@@ -42,7 +42,7 @@ bool is_quantity(std::string_view text) {
     if (digits == 0) {
         return false;
     }
-    if (std::find(suffixes.begin(), suffixes.end(), text) != suffixes.end()) {
+    if (std::ranges::find(suffixes, text) != suffixes.end()) {
         return true;
     }
     if (!text.starts_with('e') && !text.starts_with('E')) {
@@ -71,8 +71,8 @@ bool is_duration(std::string_view text) {
             digits += take_digits(text);
         }
         // "ms" before "m"
-        const auto unit = std::find_if(units.begin(), units.end(),
-                                       [&](auto name) { return text.starts_with(name); });
+        const auto unit =
+            std::ranges::find_if(units, [&](auto name) { return text.starts_with(name); });
         if (digits == 0 || unit == units.end()) {
             return false;
         }
@@ -138,7 +138,7 @@ bool is_lower(char c) {
 bool is_dns_part(std::string_view text) {
     const auto outer = [](char c) { return is_lower(c) || is_digit(c); };
     return !text.empty() && outer(text.front()) && outer(text.back()) &&
-           std::all_of(text.begin(), text.end(), [&](char c) { return outer(c) || c == '-'; });
+           std::ranges::all_of(text, [&](char c) { return outer(c) || c == '-'; });
 }
 
 bool is_dns_label(std::string_view text) {
@@ -164,7 +164,7 @@ bool is_label_value(std::string_view text) {
     constexpr std::size_t longest = 63;
     const auto outer = [](char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || is_digit(c); };
     return text.empty() || (text.size() <= longest && outer(text.front()) && outer(text.back()) &&
-                            std::all_of(text.begin(), text.end(), [&](char c) {
+                            std::ranges::all_of(text, [&](char c) {
                                 return outer(c) || c == '-' || c == '_' || c == '.';
                             }));
 }

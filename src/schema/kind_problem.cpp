@@ -42,7 +42,7 @@ std::vector<std::string> places_of(const SchemaTable& table, KubernetesVersion v
             places.emplace_back(row.api_version);
         }
     }
-    std::sort(places.begin(), places.end(), [&](const auto& a, const auto& b) {
+    std::ranges::sort(places, [&](const auto& a, const auto& b) {
         const bool own_a = group_of(a) == group;
         const bool own_b = group_of(b) == group;
         return own_a != own_b ? own_a : is_more_stable(a, b);
@@ -90,8 +90,9 @@ std::string_view group_of(std::string_view api_version) {
 
 bool is_kubernetes_group(const SchemaTable& table, std::string_view group) {
     return group.find('.') == std::string_view::npos ||
-           std::any_of(table.kinds().begin(), table.kinds().end(),
-                       [&](const KindRow& row) { return group_of(row.api_version) == group; });
+           std::ranges::any_of(table.kinds(), [&](const KindRow& row) {
+               return group_of(row.api_version) == group;
+           });
 }
 
 SchemaProblem explain_unknown_kind(const SchemaTable& table, KubernetesVersion version,

@@ -1,8 +1,8 @@
 #include "schema/kubernetes_version.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
+
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -18,13 +18,12 @@ std::optional<KubernetesVersion> kubernetes_of_microshift(std::string_view versi
         return std::nullopt;
     }
     version.remove_prefix(major.size());
-    unsigned minor = 0;
-    const auto end = std::from_chars(version.data(), version.data() + version.size(), minor);
-    const bool ended = end.ptr == version.data() + version.size() || *end.ptr == '.';
-    if (end.ec != std::errc() || !ended || minor > limit) {
+    const auto minor = take_number<unsigned>(version);
+    const bool ended = version.empty() || version.starts_with('.');
+    if (!minor || !ended || *minor > limit) {
         return std::nullopt;
     }
-    return KubernetesVersion{minor + ahead};
+    return KubernetesVersion{*minor + ahead};
 }
 
 }  // namespace edgegpu

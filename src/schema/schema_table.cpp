@@ -1,13 +1,13 @@
 #include "schema/schema_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "embedded_schema_table.hpp"
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -19,12 +19,11 @@ Error damaged(std::string_view line) {
 }
 
 KubernetesVersion read_minor(std::string_view text, std::string_view line) {
-    KubernetesVersion version;
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), version.minor);
-    if (end.ec != std::errc() || end.ptr != text.data() + text.size()) {
+    const auto minor = whole_number<unsigned>(text);
+    if (!minor) {
         throw damaged(line);
     }
-    return version;
+    return {*minor};
 }
 
 /// "27-29"
@@ -66,8 +65,8 @@ SchemaTable::SchemaTable(std::string_view text) {
         }
     }
     // By the versions' numbers too: find_kind relies on nothing but the order of the keys.
-    std::stable_sort(kinds_.begin(), kinds_.end(),
-                     [](const KindRow& a, const KindRow& b) { return key_of(a) < key_of(b); });
+    std::ranges::stable_sort(
+        kinds_, [](const KindRow& a, const KindRow& b) { return key_of(a) < key_of(b); });
 }
 
 std::string SchemaTable::number_of(KubernetesVersion version) const {

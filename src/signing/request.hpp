@@ -28,7 +28,21 @@ struct SigningRequest {
     /// GPG home of its secret key; empty for the user's
     std::filesystem::path gpg_homedir;
     /// nothing if kernel modules are not signed
-    std::optional<ModuleKey> module_key;
+    std::optional<ModuleKey> module_key = {};
+    /// file with the secret ed25519 key for commit and summary, absolute; empty if there is none
+    std::filesystem::path ed25519_key = {};
+    /// instead of that: a program that signs (Ed25519Command), absolute, and a file with the public
+    /// key; empty if there is none
+    std::filesystem::path ed25519_command = {};
+    std::filesystem::path ed25519_public_key = {};
+};
+
+/// The signatures of a commit or of a summary; empty where there is no key of the kind.
+struct Signatures {
+    /// OpenPGP, binary packets
+    std::string gpg;
+    /// 64 bytes
+    std::string ed25519;
 };
 
 /// The certificate of kernel modules' signatures.

@@ -31,18 +31,18 @@ std::uint32_t number_of(const std::string& text) {
     return number;
 }
 
-/// Parses the fields of `allow`: ref, GPG key, GPG home; if modules are signed, also key,
-/// certificate, and file, line and column of the blueprint.
+/// Parses the fields of `allow`: ref, GPG key, GPG home, ed25519 key, command, public key; if
+/// modules are signed, also key, certificate, and file, line and column of the blueprint.
 SigningRequest request_of(const std::vector<std::string>& fields) {
-    if (fields.size() != 3 && fields.size() != 8) {
+    if (fields.size() != 6 && fields.size() != 11) {
         throw Error("a request of another form");
     }
-    SigningRequest request{fields[0], fields[1], fields[2], {}};
-    if (fields.size() == 8) {
+    SigningRequest request{fields[0], fields[1], fields[2], {}, fields[3], fields[4], fields[5]};
+    if (fields.size() == 11) {
         ModuleKey& modules = request.module_key.emplace();
-        modules.key = fields[3];
-        modules.certificate = fields[4];
-        modules.location = {fields[5], number_of(fields[6]), number_of(fields[7])};
+        modules.key = fields[6];
+        modules.certificate = fields[7];
+        modules.location = {fields[8], number_of(fields[9]), number_of(fields[10])};
     }
     return request;
 }
@@ -50,9 +50,8 @@ SigningRequest request_of(const std::vector<std::string>& fields) {
 std::vector<std::string> answer(std::optional<SigningKeys>& keys, const Message& asked) {
     if (asked.kind == signing_message::allow) {
         keys.emplace(request_of(asked.fields));
-        const std::optional<ModuleCertificate> certificate = keys->certificate();
-        return certificate ? std::vector{certificate->name, certificate->der}
-                           : std::vector<std::string>();
+        const ModuleCertificate certificate = keys->certificate().value_or(ModuleCertificate());
+        return {certificate.name, certificate.der, keys->ed25519_key()};
     }
     if (asked.kind == signing_message::trial) {
         TrialSignature trial = keys->sign_trial();
@@ -60,14 +59,12 @@ std::vector<std::string> answer(std::optional<SigningKeys>& keys, const Message&
                 std::move(trial.public_key)};
     }
     const std::string& content = asked.fields.at(0);
-    switch (asked.kind) {
-        case signing_message::commit:
-            return {keys->sign_commit(content)};
-        case signing_message::summary:
-            return {keys->sign_summary(content)};
-        default:
-            return {keys->sign_module(content)};
+    if (asked.kind == signing_message::module) {
+        return {keys->sign_module(content)};
     }
+    Signatures made = asked.kind == signing_message::commit ? keys->sign_commit(content)
+                                                            : keys->sign_summary(content);
+    return {std::move(made.gpg), std::move(made.ed25519)};
 }
 
 void send_error(Channel& channel, const Error& problem) {

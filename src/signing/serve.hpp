@@ -10,8 +10,9 @@ namespace edgegpu {
 
 /// Kinds of messages. Requests: `allow` has the fields of a SigningRequest, `trial` none, the
 /// others the content to sign. Answers: `done` has the result (for `allow` name and DER of the
-/// certificate, if there is one; for `trial` signature and fingerprint), `failed` an Error (kind,
-/// message, hint, traces).
+/// certificate and the public ed25519 key, empty without them; for `trial` signature and
+/// fingerprint; for `commit` and `summary` the Signatures), `failed` an Error (kind, message, hint,
+/// traces).
 namespace signing_message {
 inline constexpr std::uint32_t allow = 1;
 inline constexpr std::uint32_t commit = 2;

@@ -126,7 +126,11 @@ Signer::~Signer() {
 
 void Signer::allow(const SigningRequest& request) {
     const std::string home = request.gpg_homedir.string();
-    std::vector<std::string_view> fields{request.ref, request.gpg_key, home};
+    const std::string ed25519 = request.ed25519_key.string();
+    const std::string command = request.ed25519_command.string();
+    const std::string public_key = request.ed25519_public_key.string();
+    std::vector<std::string_view> fields{request.ref, request.gpg_key, home,
+                                         ed25519,     command,         public_key};
     std::vector<std::string> modules;
     if (request.module_key) {
         const ModuleKey& boot = *request.module_key;
@@ -135,9 +139,13 @@ void Signer::allow(const SigningRequest& request) {
         fields.insert(fields.end(), modules.begin(), modules.end());
     }
     Message answer = ask(signing_message::allow, fields);
-    if (answer.fields.size() == 2) {
+    if (answer.fields.size() != 3) {
+        throw Error("the signing process gave no answer");
+    }
+    if (request.module_key) {
         certificate_ = {std::move(answer.fields[0]), std::move(answer.fields[1])};
     }
+    ed25519_key_ = std::move(answer.fields[2]);
     request_ = request;
 }
 
@@ -149,7 +157,16 @@ const SigningRequest& Signer::request() const {
 }
 
 bool Signer::signs_commits() const {
+    return signs_with_gpg() || !ed25519_key_.empty();
+}
+
+bool Signer::signs_with_gpg() const {
     return !request().gpg_key.empty();
+}
+
+const std::string& Signer::ed25519_key() const {
+    static_cast<void>(request());
+    return ed25519_key_;
 }
 
 const std::optional<ModuleCertificate>& Signer::certificate() const {
@@ -187,13 +204,14 @@ Message Signer::ask(std::uint32_t kind, const std::vector<std::string_view>& fie
     return *std::move(answer);
 }
 
-std::string Signer::ask_for_signature(std::uint32_t kind, std::string_view content) {
+Signatures Signer::ask_for_signatures(std::uint32_t kind, std::string_view content) {
     static_cast<void>(request());
     Message answer = ask(kind, {content});
-    if (answer.fields.size() != 1 || answer.fields[0].empty()) {
+    if (answer.fields.size() != 2 || answer.fields[0].empty() == signs_with_gpg() ||
+        answer.fields[1].empty() != ed25519_key_.empty()) {
         throw Error("the signing process gave no signature");
     }
-    return std::move(answer.fields[0]);
+    return {std::move(answer.fields[0]), std::move(answer.fields[1])};
 }
 
 const TrialSignature& Signer::sign_trial() {
@@ -209,16 +227,21 @@ const TrialSignature& Signer::sign_trial() {
                                          std::move(answer.fields[2])});
 }
 
-std::string Signer::sign_commit(std::string_view object) {
-    return ask_for_signature(signing_message::commit, object);
+Signatures Signer::sign_commit(std::string_view object) {
+    return ask_for_signatures(signing_message::commit, object);
 }
 
-std::string Signer::sign_summary(std::string_view summary) {
-    return ask_for_signature(signing_message::summary, summary);
+Signatures Signer::sign_summary(std::string_view summary) {
+    return ask_for_signatures(signing_message::summary, summary);
 }
 
 std::string Signer::sign_module(std::string_view module) {
-    return ask_for_signature(signing_message::module, module);
+    static_cast<void>(request());
+    Message answer = ask(signing_message::module, {module});
+    if (answer.fields.size() != 1 || answer.fields[0].empty()) {
+        throw Error("the signing process gave no signature");
+    }
+    return std::move(answer.fields[0]);
 }
 
 }  // namespace edgegpu

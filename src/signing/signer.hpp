@@ -39,23 +39,28 @@ public:
     /// Ends the process and waits for it.
     ~Signer();
 
-    /// Sets what may be signed; to be called once. The key of kernel modules is read now; throws
-    /// the errors of ModuleSigner.
+    /// Sets what may be signed; to be called once. The keys of kernel modules and of ed25519 are
+    /// read now; throws the errors of ModuleSigner, Ed25519Signer and Ed25519Command.
     void allow(const SigningRequest& request);
     /// Sets the log for requests.
     void log_to(const Log& log) { log_ = log; }
-    /// Whether commits and summaries are signed. Throws Error before `allow`, as all below.
+    /// Whether commits and summaries are signed, with a key of either kind. Throws Error before
+    /// `allow`, as all below.
     [[nodiscard]] bool signs_commits() const;
+    /// Whether they are with a GPG key.
+    [[nodiscard]] bool signs_with_gpg() const;
+    /// The public key (32 bytes) of their ed25519 signatures; empty without such.
+    [[nodiscard]] const std::string& ed25519_key() const;
     /// The certificate of kernel modules' signatures; nothing if modules are not signed.
     [[nodiscard]] const std::optional<ModuleCertificate>& certificate() const;
 
     /// A signature of a text of the signing process, to see whether the key can be used; made once.
     /// Throws the errors of make_gpg_signature.
     [[nodiscard]] const TrialSignature& sign_trial();
-    /// See SigningKeys: the detached signature of a commit object, of a summary, and what has to be
-    /// appended to a kernel module.
-    [[nodiscard]] std::string sign_commit(std::string_view object);
-    [[nodiscard]] std::string sign_summary(std::string_view summary);
+    /// See SigningKeys: the detached signatures of a commit object, of a summary, and what has to
+    /// be appended to a kernel module.
+    [[nodiscard]] Signatures sign_commit(std::string_view object);
+    [[nodiscard]] Signatures sign_summary(std::string_view summary);
     [[nodiscard]] std::string sign_module(std::string_view module);
 
     /// The id of the process, for tests.
@@ -66,7 +71,7 @@ private:
     /// The next message of the process. Throws Error if it does not come in time.
     std::optional<Message> answer();
     Message ask(std::uint32_t kind, const std::vector<std::string_view>& fields);
-    std::string ask_for_signature(std::uint32_t kind, std::string_view content);
+    Signatures ask_for_signatures(std::uint32_t kind, std::string_view content);
 
     pid_t pid_ = -1;
     Log log_;
@@ -74,6 +79,7 @@ private:
     std::chrono::milliseconds limit_;
     std::optional<SigningRequest> request_;
     std::optional<ModuleCertificate> certificate_;
+    std::string ed25519_key_;
     std::optional<TrialSignature> trial_;
 };
 

@@ -95,10 +95,34 @@ SigningKeys::SigningKeys(SigningRequest request) : request_(std::move(request)) 
     if (request_.module_key) {
         modules_.emplace(*request_.module_key);
     }
+    if (!request_.ed25519_key.empty()) {
+        ed25519_.emplace(request_.ed25519_key);
+    } else if (!request_.ed25519_command.empty()) {
+        ed25519_command_.emplace(request_.ed25519_command, request_.ed25519_public_key);
+    }
 }
 
-std::string SigningKeys::gpg_signature(std::string_view content) const {
-    return make_gpg_signature(request_.gpg_key, request_.gpg_homedir, content);
+bool SigningKeys::signs() const {
+    return !request_.gpg_key.empty() || ed25519_ || ed25519_command_;
+}
+
+Signatures SigningKeys::signatures(std::string_view content) const {
+    Signatures made;
+    if (!request_.gpg_key.empty()) {
+        made.gpg = make_gpg_signature(request_.gpg_key, request_.gpg_homedir, content);
+    }
+    if (ed25519_) {
+        made.ed25519 = ed25519_->signature(content);
+    } else if (ed25519_command_) {
+        made.ed25519 = ed25519_command_->signature(content);
+    }
+    return made;
+}
+
+std::string SigningKeys::ed25519_key() const {
+    return ed25519_           ? ed25519_->public_key()
+           : ed25519_command_ ? ed25519_command_->public_key()
+                              : std::string();
 }
 
 TrialSignature SigningKeys::sign_trial() const {
@@ -108,8 +132,8 @@ TrialSignature SigningKeys::sign_trial() const {
     return make_trial_signature(request_.gpg_key, request_.gpg_homedir);
 }
 
-std::string SigningKeys::sign_commit(std::string_view object) {
-    if (request_.gpg_key.empty()) {
+Signatures SigningKeys::sign_commit(std::string_view object) {
+    if (!signs()) {
         throw refused("a commit: the blueprint names no GPG key");
     }
     const VariantHandle commit =
@@ -124,13 +148,13 @@ std::string SigningKeys::sign_commit(std::string_view object) {
     if (!commit_.empty() && commit_ != checksum) {
         throw refused(fmt::format("a second commit, {}", checksum));
     }
-    std::string signature = gpg_signature(object);
+    Signatures made = signatures(object);
     commit_ = std::move(checksum);
-    return signature;
+    return made;
 }
 
-std::string SigningKeys::sign_summary(std::string_view summary) {
-    if (request_.gpg_key.empty()) {
+Signatures SigningKeys::sign_summary(std::string_view summary) {
+    if (!signs()) {
         throw refused("a summary: the blueprint names no GPG key");
     }
     const VariantHandle parsed =
@@ -145,9 +169,9 @@ std::string SigningKeys::sign_summary(std::string_view summary) {
         throw refused(fmt::format("a summary that says of ref {}: {}", request_.ref,
                                   named.empty() ? "nothing" : named));
     }
-    std::string signature = gpg_signature(summary);
+    Signatures made = signatures(summary);
     owed_summaries_.push_back(named);
-    return signature;
+    return made;
 }
 
 std::string SigningKeys::sign_module(std::string_view module) const {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "signing/ed25519_command.hpp"
+#include "signing/ed25519_signer.hpp"
 #include "signing/gpg_signature.hpp"
 #include "signing/module_signer.hpp"
 #include "signing/request.hpp"
@@ -33,28 +35,34 @@ inline constexpr std::uint64_t module_limit_to_sign = 1U << 30U;
 /// key is used for. The content of the commit's tree and of the module is not checked.
 class SigningKeys {
 public:
-    /// Reads the key of kernel modules, if there is one. Throws the errors of ModuleSigner.
+    /// Reads the key of kernel modules and that of ed25519, if there are such. Throws the errors of
+    /// ModuleSigner, Ed25519Signer and Ed25519Command.
     explicit SigningKeys(SigningRequest request);
 
     /// Signs `trial_text`, and nothing that the caller chooses. Throws Error "refused to sign …",
     /// or the errors of make_gpg_signature.
     [[nodiscard]] TrialSignature sign_trial() const;
-    /// The detached GPG signature (binary) of a commit object. Throws Error "refused to sign …", or
-    /// the errors of make_gpg_signature.
-    [[nodiscard]] std::string sign_commit(std::string_view object);
+    /// The signatures of a commit object, by all keys. Throws Error "refused to sign …", or the
+    /// errors of make_gpg_signature.
+    [[nodiscard]] Signatures sign_commit(std::string_view object);
     /// The same for the content of a repository's file `summary`.
-    [[nodiscard]] std::string sign_summary(std::string_view summary);
+    [[nodiscard]] Signatures sign_summary(std::string_view summary);
     /// What has to be appended to a kernel module. Throws Error "refused to sign …", or the errors
     /// of ModuleSigner.
     [[nodiscard]] std::string sign_module(std::string_view module) const;
     /// The certificate of `sign_module`; nothing if modules are not signed.
     [[nodiscard]] std::optional<ModuleCertificate> certificate() const;
+    /// The public ed25519 key, 32 bytes; empty if there is none.
+    [[nodiscard]] std::string ed25519_key() const;
 
 private:
-    [[nodiscard]] std::string gpg_signature(std::string_view content) const;
+    [[nodiscard]] bool signs() const;
+    [[nodiscard]] Signatures signatures(std::string_view content) const;
 
     SigningRequest request_;
     std::optional<ModuleSigner> modules_;
+    std::optional<Ed25519Signer> ed25519_;
+    std::optional<Ed25519Command> ed25519_command_;
     /// checksum of the commit that was signed, or empty
     std::string commit_;
     /// what summaries that were signed before the commit say of the ref

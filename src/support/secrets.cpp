@@ -71,7 +71,7 @@ void find_known(std::string_view text, std::string_view secret, Spans& spans) {
 }
 
 std::string without(std::string_view text, Spans spans) {
-    std::sort(spans.begin(), spans.end());
+    std::ranges::sort(spans);
     std::string shown;
     shown.reserve(text.size());
     std::size_t at = 0;
@@ -129,7 +129,7 @@ void Secrets::add(std::string_view secret) const {
         return;
     }
     std::string lower(secret);
-    std::transform(lower.begin(), lower.end(), lower.begin(), lower_ascii);
+    std::ranges::transform(lower, lower.begin(), lower_ascii);
     const std::lock_guard lock(known_->mutex);
     known_->texts.insert(std::move(lower));
 }

@@ -1,7 +1,6 @@
 #include "support/written_secrets.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
 #include <optional>
@@ -140,7 +139,7 @@ const std::vector<CompiledForm>& compiled_forms() {
 /// At least 16 characters with letters and digits and some variety.
 bool looks_random(std::string_view value) {
     const auto any = [&](int (*is)(int)) {
-        return std::any_of(value.begin(), value.end(), [&](unsigned char c) { return is(c) != 0; });
+        return std::ranges::any_of(value, [&](unsigned char c) { return is(c) != 0; });
     };
     return value.size() >= 16 && any(std::isdigit) && any(std::isalpha) &&
            std::set<char>(value.begin(), value.end()).size() >= 8;
@@ -233,8 +232,8 @@ public:
         const auto line = static_cast<std::uint32_t>(
             1 +
             std::count(content_.begin(), content_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-        const bool known = std::any_of(secrets.begin(), secrets.end(),
-                                       [&](const WrittenSecret& one) { return one.line == line; });
+        const bool known = std::ranges::any_of(
+            secrets, [&](const WrittenSecret& one) { return one.line == line; });
         if (!known) {
             secrets.push_back({line, kind});
         }
@@ -324,8 +323,7 @@ std::vector<WrittenSecret> find_written_secrets(std::string_view path, std::stri
             at += line.size() + 1;
         }
     }
-    std::sort(found.secrets.begin(), found.secrets.end(),
-              [](const WrittenSecret& a, const WrittenSecret& b) { return a.line < b.line; });
+    std::ranges::sort(found.secrets, {}, &WrittenSecret::line);
     return std::move(found.secrets);
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -197,7 +196,7 @@ private:
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
-    const auto found = std::find(keys.begin(), keys.end(), key);
+    const auto found = std::ranges::find(keys, key);
     return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
 }
 

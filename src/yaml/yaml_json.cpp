@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/text/number.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -16,7 +18,7 @@ using nlohmann::json;
 
 template <std::size_t Size>
 bool is_one_of(const std::array<std::string_view, Size>& words, std::string_view text) {
-    return std::find(words.begin(), words.end(), text) != words.end();
+    return std::ranges::find(words, text) != words.end();
 }
 
 constexpr std::array<std::string_view, 5> null_words{"", "~", "null", "Null", "NULL"};
@@ -43,14 +45,6 @@ std::pair<std::string_view, int> digits_of(std::string_view text) {
         }
     }
     return {text, 10};
-}
-
-template <typename Number>
-std::optional<Number> whole_number(std::string_view text, int base) {
-    Number value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    const bool whole = code == std::errc() && end == text.data() + text.size();
-    return whole ? std::optional(value) : std::nullopt;
 }
 
 std::optional<json> integer_of(std::string_view text) {

@@ -81,12 +81,13 @@ private:
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         };
         return !key.empty() && key.size() <= longest_plain_key && is_letter(key.front()) &&
-               std::find(single.begin(), single.end(), key) == single.end() &&
-               std::all_of(key.begin(), key.end(),
-                           [&](char c) {
-                               return is_letter(c) || (c >= '0' && c <= '9') ||
-                                      std::string_view("-_./").find(c) != std::string_view::npos;
-                           }) &&
+               std::ranges::find(single, key) == single.end() &&
+               std::ranges::all_of(key,
+                                   [&](char c) {
+                                       return is_letter(c) || (c >= '0' && c <= '9') ||
+                                              std::string_view("-_./").find(c) !=
+                                                  std::string_view::npos;
+                                   }) &&
                json_of(yaml_plain(key)).is_string();
     }
 

@@ -85,6 +85,7 @@ class Server:
                 self.end_headers()
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.handle_error = lambda *_: None  # clients that go away
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -140,12 +141,21 @@ class UpdatingDevice(Device):
         run("ostree", "admin", f"--sysroot={self.sysroot}", "deploy", "--os=lab", f"edge:{REF}")
         self.var = self.sysroot / "ostree/deploy/lab/var"
         self.bin.mkdir()
-        if rpm_ostree:
+        if rpm_ostree:  # and, as on Enterprise Linux, bash for sh; the others have dash
             shutil.copy(STAND_IN, self.bin / "rpm-ostree")
+            (self.bin / "sh").symlink_to("/usr/bin/bash")
         for name, text in (("sync", SYNC), ("systemctl", SYSTEMCTL), ("date", DATE)):
             self.program(name, text)
-        self.now = START
+        self.now, self.prefix = START, ()
         self.boot()
+
+    def put_gpus(self, *numbers):
+        """These PCI device numbers; and a network card, an audio function and a GPU of another vendor."""
+        devices = [("10de", "030200", number) for number in numbers]
+        devices += [("10de", "020000", "1db4"), ("8086", "030000", "1db4"), ("10de", "040300", "1db4")]
+        words = "".join(f"mkdir -p $d/{at}; echo 0x{vendor} >$d/{at}/vendor; echo 0x{kind} >$d/{at}/class; echo 0x{number} >$d/{at}/device; "
+                        for at, (vendor, kind, number) in enumerate(devices))
+        self.prefix = ("sh", "-c", f'd=/tmp/d/sys/bus/pci/devices; {words}exec "$@"', "sh")
 
     def start(self, syncs=0, mode="boot"):
         """Nothing of what else an image starts."""
@@ -159,7 +169,7 @@ class UpdatingDevice(Device):
         """What edgegpu-update says; of the timer, if there are no words. With `syncs` the power fails at that call of sync."""
         (self.run / "clock").write_text(f"{self.now}\n")
         (self.run / "syncs").write_text(str(syncs))
-        result = self.inside("sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
+        result = self.inside(*self.prefix, "sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
         unknown = self.run / "unknown"
         if not syncs and result.returncode != status or unknown.exists():
             check(f"edgegpu-update {words} has status {status}", False, f"{result.returncode} {result.stdout}"

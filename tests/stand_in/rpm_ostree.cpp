@@ -1,4 +1,5 @@
-// A stand-in for rpm-ostree, for tests: of the booted system, `deploy REVISION`, `upgrade` with one
+// A stand-in for rpm-ostree, for tests: of the booted system, `deploy REVISION`, also with
+// --download-only, --cache-only, --skip-branch-check and --disallow-downgrade, `upgrade` with one
 // of --check, --download-only and --cache-only, or without, `kargs`, `cleanup --pending` and
 // `rollback`. What it does to deployments and arguments is done by libostree's own functions,
 // called as rpm-ostree v2023.7 calls them, and the deployment that it stages is a real one; so it
@@ -7,6 +8,7 @@
 // same commit, so that it replaces the one to which a rollback would return. There is no daemon, no
 // lock against other transactions, and no rpm in it.
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -66,21 +68,26 @@ public:
     /// The commit of the first deployment.
     [[nodiscard]] std::string commit() const { return ostree_deployment_get_csum(first()); }
 
-    void stage(const std::string& revision, char** arguments) {
+    /// With `commit` of `deploy`, the origin has it as its "override-commit".
+    void stage(const std::string& revision, char** arguments, const std::string& pinned = "") {
         char* found = nullptr;
         must(ostree_repo_resolve_rev, ostree_sysroot_repo(sysroot_.get()), revision.c_str(), FALSE,
              &found);
         const Owned<char, g_free> commit(found);
+        GKeyFile* const followed = ostree_deployment_get_origin(first());
+        ostree_deployment_origin_remove_transient_state(followed);
+        if (!pinned.empty()) {
+            g_key_file_set_string(followed, "origin", "override-commit", pinned.c_str());
+        }
         OstreeDeployment* staged = nullptr;
         must(ostree_sysroot_stage_tree, sysroot_.get(), ostree_deployment_get_osname(booted_),
-             found, ostree_deployment_get_origin(first()), booted_, arguments, &staged,
-             static_cast<GCancellable*>(nullptr));
+             found, followed, booted_, arguments, &staged, static_cast<GCancellable*>(nullptr));
         g_clear_object(&staged);
     }
 
-    /// Pulls the ref of the first deployment's origin, as rpmostree_sysroot_upgrader_pull_base
-    /// does; whether it has another commit then.
-    bool pull(OstreeRepoPullFlags flags) {
+    /// Pulls the ref of the first deployment's origin, or `wanted` as a commit of it, as
+    /// rpmostree_sysroot_upgrader_pull_base does; whether that is another commit.
+    bool pull(OstreeRepoPullFlags flags, const char* wanted = nullptr, bool older = false) {
         const Owned<char, g_free> refspec(origin());
         char* remote = nullptr;
         char* ref = nullptr;
@@ -90,7 +97,19 @@ public:
         GVariantDict options;
         g_variant_dict_init(&options, nullptr);
         g_variant_dict_insert(&options, "flags", "i", static_cast<gint32>(flags));
-        g_variant_dict_insert(&options, "timestamp-check", "b", TRUE);
+        if (!older) {
+            g_variant_dict_insert(&options, "timestamp-check", "b", TRUE);
+            if (wanted != nullptr) {
+                must(ostree_repo_set_ref_immediate, ostree_sysroot_repo(sysroot_.get()), remote,
+                     static_cast<const char*>(ref), commit().c_str(),
+                     static_cast<GCancellable*>(nullptr));
+            }
+        }
+        if (wanted != nullptr) {
+            const char* const commits[] = {wanted, nullptr};
+            g_variant_dict_insert_value(&options, "override-commit-ids",
+                                        g_variant_new_strv(commits, -1));
+        }
         const char* const refs[] = {ref, nullptr};
         g_variant_dict_insert_value(&options, "refs", g_variant_new_strv(refs, -1));
         const Owned<GVariant, g_variant_unref> values(
@@ -98,18 +117,39 @@ public:
         must(ostree_repo_pull_with_options, ostree_sysroot_repo(sysroot_.get()), remote,
              values.get(), static_cast<OstreeAsyncProgress*>(nullptr),
              static_cast<GCancellable*>(nullptr));
-        return changed();
+        return changed(wanted != nullptr ? wanted : refspec.get(), older);
     }
 
-    /// Whether the ref of the origin has another commit than the first deployment. Throws if it is
-    /// older.
+    /// Throws unless the commit is one of those that the ref of the origin has or had, as
+    /// rpmostreed_repo_lookup_checksum does.
+    void look_up(const std::string& wanted) {
+        static_cast<void>(pull(OSTREE_REPO_PULL_FLAGS_COMMIT_ONLY, nullptr, true));
+        const Owned<char, g_free> refspec(origin());
+        std::string at = refspec.get();
+        char* found = nullptr;
+        while (ostree_repo_resolve_rev(ostree_sysroot_repo(sysroot_.get()), at.c_str(), FALSE,
+                                       &found, nullptr) != FALSE) {
+            const Owned<char, g_free> owned(found);
+            if (wanted == found) {
+                return;
+            }
+            at = std::string(found) + "^";
+        }
+        throw std::runtime_error("Checksum " + wanted + " not found in " + refspec.get());
+    }
+
     [[nodiscard]] bool changed() const {
         const Owned<char, g_free> refspec(origin());
+        return changed(refspec.get(), false);
+    }
+
+    /// Whether the revision is another commit than the first deployment's. Throws if it is older,
+    /// unless that is asked for.
+    [[nodiscard]] bool changed(const char* revision, bool older) const {
         char* found = nullptr;
-        must(ostree_repo_resolve_rev, ostree_sysroot_repo(sysroot_.get()), refspec.get(), FALSE,
-             &found);
+        must(ostree_repo_resolve_rev, ostree_sysroot_repo(sysroot_.get()), revision, FALSE, &found);
         const Owned<char, g_free> owned(found);
-        if (commit() != found) {
+        if (commit() != found && !older) {
             must(ostree_sysroot_upgrader_check_timestamps, ostree_sysroot_repo(sysroot_.get()),
                  commit().c_str(), static_cast<const char*>(found));
         }
@@ -241,6 +281,27 @@ void deploy(const std::string& revision) {
     system.stage(revision, texts.get());
 }
 
+/// `deploy` of the checksum of a commit.
+void deploy_commit(const std::string& commit, const std::vector<std::string>& options) {
+    const auto has = [&](const char* option) {
+        return std::find(options.begin(), options.end(), option) != options.end();
+    };
+    System system;
+    if (!has("--skip-branch-check")) {
+        system.look_up(commit);
+    }
+    const bool older = !has("--disallow-downgrade");
+    const bool changed = has("--cache-only")
+                             ? system.changed(commit.c_str(), older)
+                             : system.pull(OSTREE_REPO_PULL_FLAGS_NONE, commit.c_str(), older);
+    if (!changed) {
+        std::cout << "No change.\n";
+    } else if (!has("--download-only")) {
+        const Texts texts(g_strsplit(system.arguments().c_str(), " ", -1));
+        system.stage(commit, texts.get(), commit);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -250,8 +311,12 @@ int main(int argc, char** argv) {
             System().roll_back();
         } else if (words == std::vector<std::string>{"cleanup", "--pending"}) {
             System().remove_pending();
-        } else if (words.size() == 2 && words[0] == "deploy") {
-            deploy(words[1]);
+        } else if (words.size() >= 2 && words[0] == "deploy") {
+            if (ostree_validate_checksum_string(words.back().c_str(), nullptr) != FALSE) {
+                deploy_commit(words.back(), {words.begin() + 1, words.end() - 1});
+            } else {
+                deploy(words[1]);
+            }
         } else if ((words.size() == 1 || words.size() == 2) && words[0] == "upgrade") {
             return upgrade(words.size() == 2 ? words[1] : "");
         } else if (!words.empty() && words[0] == "kargs") {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <sys/stat.h>
 
 #include "support/files/data_directory.hpp"
@@ -224,6 +226,40 @@ TEST_F(BlueprintCheckTest, policy_modules_and_keys) {
     EXPECT_TRUE(warned("[ostree]\nsign = \"x\"\ngpg_public_key = \"key\"\n"
                        "url = \"http://x/\"\n")
                     .empty());
+}
+
+TEST_F(BlueprintCheckTest, ed25519_keys_are_a_pair_that_devices_can_use) {
+    EXPECT_EQ(check("[ostree]\nsign_ed25519 = \"none\"\n"),
+              "error: b.toml:7:1: sign_ed25519 not found: none\n");
+    put("key", "x");
+    EXPECT_EQ(check("[ostree]\ned25519_public_key = \"key\"\n"),
+              "error: b.toml:7:1: ed25519_public_key without sign_ed25519: devices would verify "
+              "upgrades that nobody signs, and refuse every one\n"
+              "hint: set sign_ed25519 to the key whose public half it is\n");
+    EXPECT_EQ(
+        check("[ostree]\nsign_command = \"key\"\nsign_ed25519 = \"key\"\n"),
+        "error: b.toml:7:1: sign_command and sign_ed25519 exclude each other\n"
+        "hint: remove one of them\n"
+        "error: b.toml:7:1: sign_command without ed25519_public_key, with which what it signs "
+        "is verified\n"
+        "hint: export the public key\n");
+    const auto warns = [&](const std::string& distro) {
+        const std::vector<std::string> all = warnings_of(
+            "distro = \"" + distro +
+            "\"\n[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\n"
+            "gpgcheck = false\nrepo_gpgcheck = false\n[ostree]\nsign_ed25519 = \"key\"\n"
+            "ed25519_public_key = \"key\"\nurl = \"http://x/\"\n" +
+            std::string(no_login));
+        return std::any_of(all.begin(), all.end(), [](const std::string& one) {
+            return one.find("is built without ed25519") != std::string::npos;
+        });
+    };
+    for (const char* old : {"rhel-8.10", "rhel-9.2", "centos-8"}) {
+        EXPECT_TRUE(warns(old)) << old;
+    }
+    for (const char* able : {"rhel-9.4", "centos-9", "fedora-40", "rhel-10.0"}) {
+        EXPECT_FALSE(warns(able)) << able;
+    }
 }
 
 TEST_F(BlueprintCheckTest, repositories_that_nobody_verifies_are_warned_of) {

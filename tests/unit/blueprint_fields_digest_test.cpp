@@ -88,11 +88,12 @@ TEST_F(BlueprintFields, NoInputsAreTheseAlone) {
         ElementsAre("description", "distro", "releasever", "repositories", "package_set.name",
                     "package_set.packages", "package_set.excludes", "package_set.weak_dependencies",
                     "packages", "groups", "modules", "excludes", "weak_dependencies", "kernel_name",
-                    "provided", "ostree.gpg_homedir", "image", "image.size", "image.stateroot",
-                    "image.remote", "image.append", "image.target_rule", "image.compress",
-                    "image.inject", "image.sign", "image.least_sizes", "image.least_sizes.disk",
-                    "image.least_sizes.root", "image.least_sizes.boot", "image.least_sizes.esp",
-                    "image.volumes", "test", "test.checks", "test.allow_denials"));
+                    "provided", "ostree.gpg_homedir", "ostree.sign_ed25519", "ostree.sign_command",
+                    "image", "image.size", "image.stateroot", "image.remote", "image.append",
+                    "image.target_rule", "image.compress", "image.inject", "image.sign",
+                    "image.least_sizes", "image.least_sizes.disk", "image.least_sizes.root",
+                    "image.least_sizes.boot", "image.least_sizes.esp", "image.volumes", "test",
+                    "test.checks", "test.allow_denials"));
     names.clear();
     add_no_inputs<NvidiaRequest>("", names);
     EXPECT_THAT(names, ElementsAre("driver", "modules", "flavor", "kernel", "kernel.policy",

@@ -7,6 +7,7 @@
 namespace edgegpu {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -29,6 +30,8 @@ TEST_F(UpdatesTableTest, HasDefaults) {
     EXPECT_EQ(updates.policy, UpdatePolicy::apply);
     EXPECT_EQ(updates.check_every, 3600U);
     EXPECT_EQ(updates.spread, 0U);
+    EXPECT_FALSE(updates.rollouts);
+    EXPECT_EQ(updates.max_download, 0U);
     EXPECT_TRUE(updates.windows.empty());
 }
 
@@ -37,6 +40,8 @@ TEST_F(UpdatesTableTest, IsRead) {
 policy = "download"
 check_every = "30m"
 spread = "2d"
+rollouts = true
+max_download = "300 MB"
 time_zone = "Europe/Berlin"
 lock = "https://locks.example/"
 lock_group = "site-7"
@@ -54,6 +59,8 @@ length = "15m"
     EXPECT_EQ(updates.policy, UpdatePolicy::download);
     EXPECT_EQ(updates.check_every, 1800U);
     EXPECT_EQ(updates.spread, 172800U);
+    EXPECT_TRUE(updates.rollouts);
+    EXPECT_EQ(updates.max_download, 300'000'000U);
     EXPECT_EQ(updates.lock, "https://locks.example/");
     EXPECT_EQ(updates.lock_group, "site-7");
     EXPECT_EQ(updates.report_to, "http://reports.example:8080/edge");
@@ -91,7 +98,17 @@ start = "2:00"
         EXPECT_THAT(told, HasSubstr(part));
     }
     EXPECT_THAT(told, Not(HasSubstr("secret")));
+    EXPECT_THAT(mistakes("max_download = \"1T\"\n"), HasSubstr("more than any version has"));
+    EXPECT_THAT(mistakes("max_download = \"much\"\n"), HasSubstr("max_download"));
     EXPECT_THAT(mistakes("time_zone = \"UTC\"\n"), HasSubstr("a time zone without windows"));
+}
+
+TEST_F(UpdatesTableTest, PlansThatNobodyVerifiesAreAWarning) {
+    const std::string_view updates = "[updates]\nrollouts = true\n";
+    EXPECT_THAT(warnings_of(std::string(beginning) + std::string(updates)),
+                Contains(HasSubstr("b.toml:11:1: rollouts without gpg_public_key")));
+    EXPECT_THAT(warnings_of(std::string(beginning) + "[updates]\n"),
+                Not(Contains(HasSubstr("rollouts"))));
 }
 
 TEST_F(UpdatesTableTest, NeedAServer) {

@@ -23,7 +23,10 @@ std::string privileges_of(const std::string& objects) {
         Mistakes mistakes;
         Findings findings(mistakes);
         const std::vector<RenderedBundle> bundles{bundle};
-        check_privileges(objects_of(bundles), {33}, findings);
+        const std::vector<BundleObject> objects_in = objects_of(bundles);
+        ImageFacts facts;
+        facts.kubernetes = {33};
+        check_privileges(KnownObjects(objects_in, facts), pods_of(objects_in), findings);
         mistakes.throw_any("");
     } catch (const Error& failure) {
         EXPECT_EQ(failure.kind(), ErrorKind::usage);

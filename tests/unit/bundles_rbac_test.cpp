@@ -1,6 +1,9 @@
 #include "bundles/privileges/rbac.hpp"
 
+#include <utility>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace edgegpu {
 namespace {
@@ -27,8 +30,19 @@ json binding(const char* kind, const char* name_space, const char* role_kind, co
 
 constexpr const char* account_of_a = R"({"kind":"ServiceAccount","name":"x","namespace":"a"})";
 
+/// JSON is YAML.
+AccessRules rules_of(const std::vector<json>& objects) {
+    AccessObjects found;
+    for (const json& object : objects) {
+        for (const KubeObject& each : read_objects("test", object.dump())) {
+            found.add(each);
+        }
+    }
+    return AccessRules(found);
+}
+
 Allowed may(const std::vector<json>& objects, const ApiRequest& request) {
-    return AccessRules(objects).may({"a", "x"}, request);
+    return rules_of(objects).may({"a", "x"}, request);
 }
 
 TEST(RbacTest, WhatABindingReaches) {
@@ -102,10 +116,56 @@ TEST(RbacTest, NamedObjects) {
 }
 
 TEST(RbacTest, OddObjects) {
-    EXPECT_EQ(may({json(), json::array(), json::parse(R"({"apiVersion":7,"kind":[]})"),
-                   binding("RoleBinding", "a", "Role", "r", "7")},
+    json odd = role("Role", "r", R"({"a":[{"verbs":"*"}]})");
+    odd["rules"].push_back({"b", 7});
+    EXPECT_EQ(may({odd,
+                   role("Role", "r", "7"),
+                   role("ClusterRole", "r", "[7,[],null]"),
+                   {{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                    {"kind", "RoleBinding"},
+                    {"metadata", {{"name", "b"}}},
+                    {"roleRef", 7},
+                    {"subjects", "x"}},
+                   binding("RoleBinding", "a", "Role", "r", "7"),
+                   binding("RoleBinding", "a", "Role", "r", account_of_a)},
                   {"", "nodes", "get", "", "a"}),
               Allowed::no);
+}
+
+TEST(RbacTest, WhatAnybodyMay) {
+    const json pods =
+        role("ClusterRole", "r", R"([{"apiGroups":[""],"resources":["pods"],"verbs":["create"]},
+             {"apiGroups":[""],"resources":["secrets"],"verbs":["patch"],"resourceNames":["s"]}])");
+    const auto anybody = [](const std::vector<json>& objects, const char* resource,
+                            const char* name_space, const char* name = "") {
+        return rules_of(objects).anybody_may({"create", "patch"}, "", resource, name_space, name);
+    };
+    const std::vector<json> in_b{pods,
+                                 binding("RoleBinding", "b", "ClusterRole", "r", account_of_a)};
+    EXPECT_TRUE(anybody(in_b, "pods", "b"));
+    EXPECT_FALSE(anybody(in_b, "pods", "a")) << "the account's own namespace";
+    EXPECT_FALSE(anybody(in_b, "pods", "")) << "all namespaces";
+    EXPECT_FALSE(anybody(in_b, "services", "b"));
+    EXPECT_TRUE(anybody(in_b, "secrets", "b", "s"));
+    EXPECT_FALSE(anybody(in_b, "secrets", "b"));
+    const std::vector<json> everywhere{
+        pods, binding("ClusterRoleBinding", "", "ClusterRole", "r", account_of_a)};
+    EXPECT_TRUE(anybody(everywhere, "pods", ""));
+    EXPECT_TRUE(anybody(everywhere, "pods", "a"));
+    EXPECT_FALSE(anybody(everywhere, "pods", "b"));
+    for (const auto& [name, allowed] :
+         {std::pair("admin", true), {"edit", true}, {"cluster-admin", true}, {"view", false}}) {
+        EXPECT_EQ(
+            anybody({binding("RoleBinding", "b", "ClusterRole", name, account_of_a)}, "pods", "b"),
+            allowed)
+            << name;
+    }
+    json aggregated = role("ClusterRole", "g", "[]");
+    aggregated["aggregationRule"] = json::object();
+    const std::vector<json> unknown{aggregated,
+                                    binding("RoleBinding", "a", "ClusterRole", "g", account_of_a)};
+    EXPECT_TRUE(anybody(unknown, "pods", "a"));
+    EXPECT_EQ(may(unknown, {"", "pods", "create", "", "a"}), Allowed::unknown);
 }
 
 }  // namespace

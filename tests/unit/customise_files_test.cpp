@@ -127,6 +127,23 @@ TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
               "gpgkeypath=/etc/pki/edgegpu/edge.gpg\n");
     EXPECT_EQ(text("/etc/pki/edgegpu/edge.gpg"), key + key);
+    // libostree reads base64, one key a line, and no PEM.
+    const std::string line = "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=\n";
+    host_file("key.pem",
+              "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0"
+              "Zgw=\n-----END PUBLIC KEY-----\n");
+    blueprint.ostree.ed25519_public_key = scratch / "key.pem";
+    add_remote(ctx, blueprint.ostree, "", tree);
+    EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
+              "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
+              "gpgkeypath=/etc/pki/edgegpu/edge.gpg\nsign-verify=ed25519;\n"
+              "verification-ed25519-file=/etc/pki/edgegpu/edge.ed25519\n");
+    EXPECT_EQ(text("/etc/pki/edgegpu/edge.ed25519"), line);
+    blueprint.ostree.gpg_public_key.clear();
+    add_remote(ctx, blueprint.ostree, "", tree);
+    EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
+              "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=false\n"
+              "sign-verify=ed25519;\nverification-ed25519-file=/etc/pki/edgegpu/edge.ed25519\n");
 }
 
 }  // namespace

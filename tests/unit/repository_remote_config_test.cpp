@@ -9,7 +9,7 @@ TEST(RemoteConfigTest, SaysWhichRemotesVerify) {
     const auto verifies = [](const std::string& setting) {
         const std::vector<RemoteConfig> remotes =
             read_remotes("[remote \"edge\"]\nurl=https://example.com/repo\n" + setting);
-        return remotes.size() == 1 && remotes.front().name == "edge" && remotes.front().verifies;
+        return remotes.size() == 1 && remotes.front().name == "edge" && remotes.front().verifies();
     };
     EXPECT_TRUE(verifies("")) << "ostree's default";
     EXPECT_TRUE(verifies("gpg-verify=true\n"));

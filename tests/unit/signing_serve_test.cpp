@@ -26,6 +26,8 @@
 #include "signing/serve.hpp"
 #include "signing/signer.hpp"
 #include "signing/signing_keys.hpp"
+#include "support/base64.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 
@@ -185,8 +187,8 @@ TEST_F(Signing, OnlyTheBuildsOwnCommit) {
     for (std::size_t size = 0; size < bytes.size(); size += 7) {
         EXPECT_THAT(refusal(bytes.substr(0, size)), StartsWith("refused to sign ")) << size;
     }
-    EXPECT_NE(keys.sign_commit(bytes), "");
-    EXPECT_NE(keys.sign_commit(bytes), "") << "the same commit may be asked for twice";
+    EXPECT_NE(keys.sign_commit(bytes).gpg, "");
+    EXPECT_NE(keys.sign_commit(bytes).gpg, "") << "the same commit may be asked for twice";
     EXPECT_THAT(refusal(second), StartsWith("refused to sign a second commit"));
 
     fixture_.blueprint.ostree.ref = "another/ref";
@@ -213,17 +215,46 @@ TEST_F(Signing, ASummaryHasToNameTheCommit) {
     EXPECT_EQ(refusal("x"), "refused to sign something that is not a summary");
     EXPECT_EQ(refusal(object(first.checksum, "commit")),
               "refused to sign something that is not a summary");
-    EXPECT_NE(keys.sign_summary(old), "") << "the one that a killed build owes";
+    EXPECT_NE(keys.sign_summary(old).gpg, "") << "the one that a killed build owes";
     EXPECT_THAT(refusal(summary()), StartsWith("refused to sign a summary that says of ref "));
-    EXPECT_NE(keys.sign_summary(old), "") << "deltas are withdrawn, and come back";
-    EXPECT_NE(keys.sign_summary(old), "") << "deltas to old versions are removed";
+    EXPECT_NE(keys.sign_summary(old).gpg, "") << "deltas are withdrawn, and come back";
+    EXPECT_NE(keys.sign_summary(old).gpg, "") << "deltas to old versions are removed";
     for (const std::string& more : {summary(), old}) {
         EXPECT_THAT(refusal(more), StartsWith("refused to sign a summary that says of ref "));
     }
-    EXPECT_NE(keys.sign_commit(object(second.checksum, "commit")), "");
+    EXPECT_NE(keys.sign_commit(object(second.checksum, "commit")).gpg, "");
     EXPECT_THAT(refusal(old), HasSubstr(first.checksum));
-    EXPECT_NE(keys.sign_summary(summary()), "");
-    EXPECT_NE(keys.sign_summary(summary()), "");
+    EXPECT_NE(keys.sign_summary(summary()).gpg, "");
+    EXPECT_NE(keys.sign_summary(summary()).gpg, "");
+}
+
+TEST_F(Signing, Ed25519BesideGpgOrAlone) {
+    const test::TemporaryDirectory directory;
+    const fs::path file = directory.path() / "key";
+    write_file(file, to_base64(std::string(32, 'k')));
+    fixture_.blueprint.ostree.sign_ed25519 = file;
+    const Commit both = fixture_.build();
+    const std::string bytes = object(both.checksum, "commit");
+    Signatures made = keys().sign_commit(bytes);
+    EXPECT_NE(made.gpg, "");
+    EXPECT_TRUE(verifies_ed25519({keys().ed25519_key()}, bytes, made.ed25519));
+    EXPECT_NE(object(both.checksum, "commitmeta").find(made.ed25519), std::string::npos);
+    SigningKeys of_summary = keys();
+    EXPECT_NE(
+        read_file(fixture_.repo() / "summary.sig").find(of_summary.sign_summary(summary()).ed25519),
+        std::string::npos);
+    fixture_.blueprint.ostree.sign.clear();
+    SigningKeys alone = keys();
+    EXPECT_EQ(alone.sign_commit(bytes).gpg, "");
+    EXPECT_EQ(alone.sign_commit(bytes).ed25519, made.ed25519);
+    EXPECT_THAT(failure_of([&] { (void)alone.sign_commit("no commit"); }),
+                HasSubstr("refused to sign something that is not a commit"));
+    Signer signer;
+    signer.allow(signing_request(fixture_.blueprint.ostree, fixture_.blueprint.nvidia));
+    EXPECT_TRUE(signer.signs_commits());
+    EXPECT_FALSE(signer.signs_with_gpg());
+    EXPECT_EQ(signer.ed25519_key(), alone.ed25519_key());
+    EXPECT_EQ(signer.sign_commit(bytes).ed25519, made.ed25519);
 }
 
 TEST_F(Signing, OnlyKernelModules) {
@@ -429,7 +460,7 @@ std::string message(std::uint32_t kind, const std::vector<std::string>& fields) 
 
 TEST(SigningProcess, EndsAtTheFirstThingThatNoBuildSends) {
     using namespace signing_message;
-    const std::string allowed = message(allow, {"r", "", ""});
+    const std::string allowed = message(allow, {"r", "", "", "", "", ""});
     EXPECT_EQ(Served().end(""), 0);
     EXPECT_EQ(Served().end(allowed), 0);
     for (std::size_t size = 1; size < allowed.size(); ++size) {
@@ -438,7 +469,7 @@ TEST(SigningProcess, EndsAtTheFirstThingThatNoBuildSends) {
     const std::vector<std::string> hostile{
         message(commit, {"x"}),  // before it was told anything
         message(99, {"x"}),
-        message(allow, {"r", "", ""}) + message(99, {}),
+        message(allow, {"r", "", "", "", "", ""}) + message(99, {}),
         allowed + allowed,  // told twice
         allowed + message(commit, {}),
         allowed + message(commit, {"a", "b"}),
@@ -452,7 +483,9 @@ TEST(SigningProcess, EndsAtTheFirstThingThatNoBuildSends) {
         EXPECT_EQ(served.end(bytes), 1) << testing::PrintToString(bytes);
     }
     for (const std::vector<std::string>& fields :
-         {std::vector<std::string>{}, {"r"}, {"r", "", "", "k", "c", "f", "seven", "1"}}) {
+         {std::vector<std::string>{},
+          {"r"},
+          {"r", "", "", "", "", "", "k", "c", "f", "seven", "1"}}) {
         Served served;
         EXPECT_EQ(served.end(message(allow, fields) + allowed), 0) << "told why, and nothing more";
         EXPECT_EQ(served.answer.substr(0, 4), number32(failed));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,9 @@ std::string said_by(const TomlValue& value) {
 
 class Writing {
 public:
-    Writing(const LocatedPaths& paths, const Secrets& secrets) : paths_(paths), secrets_(secrets) {}
+    /// `directory`: of the blueprint itself, absolute.
+    Writing(std::filesystem::path directory, const LocatedPaths& paths, const Secrets& secrets)
+        : directory_(std::move(directory)), paths_(paths), secrets_(secrets) {}
 
     // NOLINTNEXTLINE(misc-no-recursion): the parser has limited the depth
     void write_table(const TomlTable& table, const std::string& prefix) {
@@ -130,14 +133,36 @@ private:
 
     std::string written_string(const SourceLocation& location, const std::string& text,
                                bool secret) {
-        const auto path = paths_.find({location.text(), text});
-        const std::string& plain = path == paths_.end() ? text : path->second;
+        const std::string plain = written_path(location, text);
         const std::string shown =
             secret && !plain.empty() ? std::string(hidden_mark) : secrets_.hide(plain);
         result.hidden += shown == plain ? 0 : 1;
         return toml_string(without_parameters(shown));
     }
 
+    /// A path in a base of another directory becomes one that is relative to the blueprint, like
+    /// the blueprint's own; what is no path, or an absolute one, stays.
+    [[nodiscard]] std::string written_path(const SourceLocation& location,
+                                           const std::string& text) const {
+        const auto path = paths_.find({location.text(), text});
+        if (path == paths_.end() || directory_of(location) == directory_) {
+            return text;
+        }
+        // "oci:" precedes the path of a container image.
+        const std::string& located = path->second;
+        const std::size_t root = located.find('/');
+        const std::string transport = located.substr(0, root);
+        if (text.starts_with(transport + '/')) {
+            return text;
+        }
+        const std::string relative =
+            std::filesystem::path(located.substr(root)).lexically_relative(directory_);
+        // Without a slash it might be the name of what ships with edgegpu, or no path of a URL.
+        const bool plain = !transport.empty() || relative.starts_with("../");
+        return transport + (plain ? "" : "./") + relative;
+    }
+
+    std::filesystem::path directory_;
     const LocatedPaths& paths_;
     const Secrets& secrets_;
 };
@@ -150,9 +175,10 @@ MergedText merged_text(const Document& document, const LocatedPaths& paths,
     for (const BlueprintFile& file : document.files) {
         files.push_back(printable_line(file.name));
     }
-    Writing writing(paths, secrets);
-    writing.result.text = fmt::format("# {}: parameters replaced, paths absolute\n",
-                                      fmt::join(files, ", extending "));
+    Writing writing(directory_of({document.files.front().name, 0, 0}), paths, secrets);
+    writing.result.text =
+        fmt::format("# {}: parameters replaced, paths relative to the directory of {}\n",
+                    fmt::join(files, ", extending "), files.front());
     writing.write_table(*document.values->get<TomlTable>(), "");
     return std::move(writing.result);
 }

@@ -1,12 +1,10 @@
 #include "blueprint/document/parameter_values.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +14,7 @@
 #include "blueprint/toml/validate.hpp"
 #include "support/files/file.hpp"
 #include "support/text/enum_names.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 #include "support/text/utf8.hpp"
 
@@ -201,13 +200,11 @@ TomlValue value_of_text(const std::string& name, const Parameter& parameter,
             value.value = text;
             break;
         case ParameterType::integer: {
-            std::int64_t number = 0;
-            const char* end = text.data() + text.size();
-            const auto [stop, code] = std::from_chars(text.data(), end, number);
-            if (code != std::errc{} || stop != end) {
+            const auto number = whole_number<std::int64_t>(text);
+            if (!number) {
                 throw wrong("4");
             }
-            value.value = number;
+            value.value = *number;
             break;
         }
         case ParameterType::boolean:

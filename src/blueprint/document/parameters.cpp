@@ -1,7 +1,6 @@
 #include "blueprint/document/parameters.hpp"
 
 #include <cstddef>
-#include <utility>
 
 #include <fmt/format.h>
 

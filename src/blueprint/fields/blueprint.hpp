@@ -19,12 +19,15 @@ namespace edgegpu {
 
 consteval auto fields_of(const OstreeRequest*) {
     using Ostree = OstreeRequest;
-    return all_fields_of<Ostree>(input("ref", &Ostree::ref), input("parent", &Ostree::parent),
-                                 input<Shown::url>("url", &Ostree::url),
-                                 input("sign", &Ostree::sign),
-                                 no_input("gpg_homedir", &Ostree::gpg_homedir),
-                                 field<Counts::content>("gpg_public_key", &Ostree::gpg_public_key),
-                                 input("remote", &Ostree::remote), place(&Ostree::location));
+    return all_fields_of<Ostree>(
+        input("ref", &Ostree::ref), input("parent", &Ostree::parent),
+        input<Shown::url>("url", &Ostree::url), input("sign", &Ostree::sign),
+        no_input("gpg_homedir", &Ostree::gpg_homedir),
+        field<Counts::content>("gpg_public_key", &Ostree::gpg_public_key),
+        no_input("sign_ed25519", &Ostree::sign_ed25519),
+        no_input("sign_command", &Ostree::sign_command),
+        field<Counts::content>("ed25519_public_key", &Ostree::ed25519_public_key),
+        input("remote", &Ostree::remote), place(&Ostree::location));
 }
 
 consteval auto fields_of(const Blueprint*) {

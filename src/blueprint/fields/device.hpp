@@ -86,7 +86,8 @@ consteval auto fields_of(const UpdatesRequest*) {
     using Updates = UpdatesRequest;
     return all_fields_of<Updates>(
         input("policy", &Updates::policy), input("check_every", &Updates::check_every),
-        input("spread", &Updates::spread), input("time_zone", &Updates::time_zone),
+        input("spread", &Updates::spread), input("rollouts", &Updates::rollouts),
+        input("max_download", &Updates::max_download), input("time_zone", &Updates::time_zone),
         place(&Updates::time_zone_location), input("windows", &Updates::windows),
         input<Shown::url>("lock", &Updates::lock), input("lock_group", &Updates::lock_group),
         input<Shown::url>("report_to", &Updates::report_to),

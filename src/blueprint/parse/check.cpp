@@ -230,7 +230,71 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& war
     }
 }
 
-void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes, Warnings& warnings) {
+/// Whether ostree of the distribution ("rhel-9.4") is built without ed25519: Red Hat has no
+/// libsodium, and with OpenSSL it is there from ostree 2023.6 on.
+bool lacks_ed25519(std::string_view distro) {
+    if (distro.starts_with("fedora-") || distro.starts_with("lab-")) {
+        return false;
+    }
+    const std::string_view version = distro.substr(distro.find('-') + 1);
+    return version == "8" || version.starts_with("8.") || version == "9.0" || version == "9.1" ||
+           version == "9.2";
+}
+
+void check_sign_command(const OstreeRequest& ostree, Mistakes& mistakes) {
+    mistakes.attempt(
+        [&] { require_readable(ostree.location, "sign_command", ostree.sign_command.string()); });
+    if (!ostree.sign_ed25519.empty()) {
+        mistakes.add(error_at(ostree.location, "sign_command and sign_ed25519 exclude each other")
+                         .hinted("remove one of them"));
+    }
+    if (ostree.ed25519_public_key.empty()) {
+        mistakes.add(error_at(ostree.location,
+                              "sign_command without ed25519_public_key, with which what it signs "
+                              "is verified")
+                         .hinted("export the public key"));
+    }
+}
+
+void check_ed25519(const OstreeRequest& ostree, const std::string& distro, Mistakes& mistakes,
+                   Warnings& warnings) {
+    if (!ostree.sign_ed25519.empty()) {
+        mistakes.attempt([&] {
+            require_readable(ostree.location, "sign_ed25519", ostree.sign_ed25519.string());
+        });
+    }
+    if (!ostree.sign_command.empty()) {
+        check_sign_command(ostree, mistakes);
+    }
+    if (ostree.ed25519_public_key.empty()) {
+        return;
+    }
+    mistakes.attempt([&] {
+        require_readable(ostree.location, "ed25519_public_key", ostree.ed25519_public_key.string());
+    });
+    if (ostree.sign_ed25519.empty() && ostree.sign_command.empty()) {
+        mistakes.add(error_at(ostree.location,
+                              "ed25519_public_key without sign_ed25519: devices would verify "
+                              "upgrades that nobody signs, and refuse every one")
+                         .hinted("set sign_ed25519 to the key whose public half it is"));
+    }
+    if (ostree.url.empty()) {
+        warnings.push_back(
+            fmt::format("{}: ed25519_public_key has no effect without url: the image "
+                        "gets no remote that would use it",
+                        ostree.location.text()));
+    }
+    if (lacks_ed25519(distro)) {
+        warnings.push_back(
+            fmt::format("{}: ostree of {} is built without ed25519: with ed25519_public_key, "
+                        "devices refuse every upgrade, unless the image has another ostree",
+                        ostree.location.text(), distro));
+    }
+}
+
+void check_ostree(const OstreeRequest& ostree, const std::string& distro, Mistakes& mistakes,
+                  Warnings& warnings) {
+    check_ed25519(ostree, distro, mistakes, warnings);
     if (!ostree.gpg_homedir.empty() && !exists_as_directory(ostree.gpg_homedir)) {
         mistakes.add(
             error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string())
@@ -253,6 +317,17 @@ void check_ostree(const OstreeRequest& ostree, Mistakes& mistakes, Warnings& war
             fmt::format("{}: gpg_public_key has no effect without url: the image "
                         "gets no remote that would use it",
                         ostree.location.text()));
+    }
+}
+
+/// A plan decides for a device what it runs.
+void check_updates(const Blueprint& blueprint, Warnings& warnings) {
+    if (blueprint.updates && blueprint.updates->rollouts &&
+        blueprint.ostree.gpg_public_key.empty()) {
+        warnings.push_back(fmt::format(
+            "{}: rollouts without gpg_public_key in [ostree]: devices would follow the plans of "
+            "whoever can answer for the server",
+            blueprint.updates->location.text()));
     }
 }
 
@@ -301,7 +376,8 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
                 [&] { require_readable(file.location, "file", file.source.string()); });
         }
     }
-    check_ostree(blueprint.ostree, mistakes, warnings);
+    check_ostree(blueprint.ostree, blueprint.distro, mistakes, warnings);
+    check_updates(blueprint, warnings);
     find_mistakes(blueprint.test, mistakes);
     return warnings;
 }

@@ -168,10 +168,10 @@ void apply(Repository& repository, const IniEntry& entry, std::vector<std::strin
         setter->second(repository, entry);
         return;
     }
-    if (std::any_of(meaningless_keys.begin(), meaningless_keys.end(), is_key)) {
+    if (std::ranges::any_of(meaningless_keys, is_key)) {
         return;
     }
-    if (std::any_of(unsupported_keys.begin(), unsupported_keys.end(), is_key)) {
+    if (std::ranges::any_of(unsupported_keys, is_key)) {
         if (as_boolean(entry)) {
             warnings.push_back(fmt::format("{}: {} is not supported yet: that check is not made",
                                            entry.location.text(), entry.key));
@@ -253,9 +253,7 @@ void add_repo_file(RepoFile file, Blueprint& blueprint) {
         blueprint.warnings.push_back(std::move(warning));
     }
     for (Repository& repository : file.repositories) {
-        const auto known = std::find_if(all.begin(), all.end(), [&](const Repository& earlier) {
-            return earlier.id == repository.id;
-        });
+        const auto known = std::ranges::find(all, repository.id, &Repository::id);
         if (known == all.end()) {
             all.push_back(std::move(repository));
         } else {

@@ -1,11 +1,11 @@
 #include "blueprint/repositories/repo_ini.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/secrets.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -29,8 +29,7 @@ void begin_section(std::string_view text, const SourceLocation& here,
         (!behind.empty() && behind.front() != '#' && behind.front() != ';')) {
         throw error_at(here, "malformed section header").hinted("as in [ID]");
     }
-    const auto known = std::find_if(sections.begin(), sections.end(),
-                                    [&](const IniSection& section) { return section.id == id; });
+    const auto known = std::ranges::find(sections, id, &IniSection::id);
     current = known == sections.end()
                   ? &sections.emplace_back(IniSection{std::string(id), here, {}, false})
                   : &*known;
@@ -41,7 +40,7 @@ void read_line(std::string_view line, const SourceLocation& here, std::vector<In
                IniSection*& current) {
     const std::string_view text = trim(line);
     std::string without_tabs(text);
-    std::replace(without_tabs.begin(), without_tabs.end(), '\t', ' ');
+    std::ranges::replace(without_tabs, '\t', ' ');
     if (has_control_characters(without_tabs)) {
         throw error_at(here, "control character in a .repo file");
     }
@@ -78,7 +77,7 @@ std::vector<IniSection> read_ini(const std::string& file, std::string_view conte
     }
     std::vector<IniSection> sections;
     // `current` points into the vector, which must not be reallocated.
-    sections.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '[')) + 2);
+    sections.reserve(static_cast<std::size_t>(std::ranges::count(content, '[')) + 2);
     IniSection* current = nullptr;
     std::uint32_t number = 0;
     for (const std::string_view line : lines_of(content)) {
@@ -112,9 +111,7 @@ std::vector<std::string> as_list(const IniEntry& entry) {
 }
 
 bool as_boolean(const IniEntry& entry) {
-    std::string lower = entry.value;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const std::string lower = lower_case(entry.value);
     if (lower == "1" || lower == "yes" || lower == "true" || lower == "on") {
         return true;
     }
@@ -126,10 +123,8 @@ bool as_boolean(const IniEntry& entry) {
 }
 
 int as_integer(const IniEntry& entry) {
-    int value = 0;
-    const char* end = entry.value.data() + entry.value.size();
-    const auto [stop, failure] = std::from_chars(entry.value.data(), end, value);
-    if (failure != std::errc{} || stop != end || value < 0 || value > 1000000) {
+    const int value = whole_number<int>(entry.value).value_or(-1);
+    if (value < 0 || value > 1000000) {
         throw error_at(entry.location,
                        "\"{}\" must be an integer between 0 and 1000000, not \"{}\"", entry.key,
                        entry.value);

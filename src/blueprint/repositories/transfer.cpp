@@ -48,8 +48,8 @@ std::string checked_proxy(const SourceLocation& location, std::string_view key,
         "http", "https", "ftp", "socks4", "socks4a", "socks5", "socks5h"};
     const std::size_t colon = value.find("://");
     const std::string scheme = lower_case(value.substr(0, colon));
-    const bool known = colon != std::string_view::npos &&
-                       std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+    const bool known =
+        colon != std::string_view::npos && std::ranges::find(schemes, scheme) != schemes.end();
     const std::string_view rest = known ? value.substr(colon + 3) : std::string_view{};
     const std::string_view host = rest.substr(0, rest.find('/'));
     const bool empty_host = host.empty() || host.front() == ':' || host.back() == '@';

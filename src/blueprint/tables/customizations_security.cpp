@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <charconv>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,15 +14,16 @@
 #include "blueprint/toml/validate.hpp"
 #include "support/handles.hpp"
 #include "support/source_location.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
 namespace {
 
 bool is_number(std::string_view text, unsigned smallest, unsigned largest, unsigned& value) {
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return code == std::errc() && end == text.data() + text.size() && value >= smallest &&
-           value <= largest;
+    const auto number = whole_number<unsigned>(text);
+    value = number.value_or(0);
+    return number && value >= smallest && value <= largest;
 }
 
 /// "22", "8000-8010" (ascending), or a name of services(5).
@@ -89,7 +88,7 @@ void require_free_source(const LocatedString& source, const FirewallRequest& fir
             .hinted("an address, with or without prefix: \"192.168.1.0/24\", \"fd00::/8\"");
     }
     for (const auto& [other, sources] : firewall.zones) {
-        if (std::find(sources.begin(), sources.end(), source.value) != sources.end()) {
+        if (std::ranges::find(sources, source.value) != sources.end()) {
             throw error_at(source.location, "source \"{}\" is already in firewall zone \"{}\"",
                            source.value, other);
         }
@@ -169,8 +168,8 @@ void read_firewall(const TableReader& table, Blueprint& blueprint) {
         firewall.enabled_services = read_services(*services, "enabled");
         firewall.disabled_services = read_services(*services, "disabled");
         for (const std::string& service : firewall.enabled_services) {
-            if (std::find(firewall.disabled_services.begin(), firewall.disabled_services.end(),
-                          service) != firewall.disabled_services.end()) {
+            if (std::ranges::find(firewall.disabled_services, service) !=
+                firewall.disabled_services.end()) {
                 table.note(error_at(services->location("disabled"),
                                     "firewall service \"{}\" is both enabled and disabled",
                                     service));

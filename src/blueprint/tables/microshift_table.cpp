@@ -93,8 +93,7 @@ ProvidedObject provided_object(const LocatedString& entry) {
     const std::string_view text = entry.value;
     const std::size_t space = std::min(text.find(' '), text.size());
     const std::string_view kind = text.substr(0, space);
-    const auto* known = std::find_if(provided_kinds.begin(), provided_kinds.end(),
-                                     [&](const ProvidedKind& each) { return each.kind == kind; });
+    const auto* known = std::ranges::find(provided_kinds, kind, &ProvidedKind::kind);
     if (known == provided_kinds.end()) {
         std::vector<std::string> kinds;
         kinds.reserve(provided_kinds.size());

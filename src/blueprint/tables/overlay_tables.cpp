@@ -23,7 +23,7 @@ std::string read_label(const TableReader& table) {
     if (!table.has("label")) {
         return label;
     }
-    const auto colons = std::count(label.begin(), label.end(), ':');
+    const auto colons = std::ranges::count(label, ':');
     const bool well_formed = is_plain_name(label, "_.:,-") && label.back() != ':' &&
                              label.find("::") == std::string::npos && colons != 1;
     if (!well_formed) {

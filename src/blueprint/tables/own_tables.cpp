@@ -50,6 +50,9 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
     ostree.sign = table.string("sign");
     ostree.gpg_homedir = read_path(table, "gpg_homedir", scope);
     ostree.gpg_public_key = read_path(table, "gpg_public_key", scope);
+    ostree.sign_ed25519 = read_path(table, "sign_ed25519", scope);
+    ostree.sign_command = read_path(table, "sign_command", scope);
+    ostree.ed25519_public_key = read_path(table, "ed25519_public_key", scope);
     table.finish();
 }
 
@@ -69,13 +72,10 @@ void set_default_ref(const TableReader& root, Blueprint& blueprint) {
 
 /// "10DE:20B7" → "10de:20b7".
 std::string read_device(const LocatedString& text) {
-    std::string id = text.value;
-    std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
-    });
+    const std::string id = lower_case(text.value);
     const bool well_formed = id.size() == 9 && id[4] == ':' &&
                              id.find_first_not_of("0123456789abcdef:") == std::string::npos &&
-                             std::count(id.begin(), id.end(), ':') == 1;
+                             std::ranges::count(id, ':') == 1;
     if (!well_formed) {
         throw error_at(text.location, "\"{}\" is not a PCI id", text.value)
             .hinted("VENDOR:DEVICE as lspci -n shows it, as in \"10de:20b7\"");

@@ -18,6 +18,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds day{24 * 60 * 60};
+/// That edgegpu-update reads: eleven digits.
+constexpr std::uint64_t most_bytes = 99'999'999'999;
 
 /// In seconds; `fallback` if the key is absent. Notes any value outside of the limits.
 std::uint32_t read_time(const TableReader& table, std::string_view key, seconds fallback,
@@ -106,6 +108,13 @@ UpdatesRequest read_updates(const TableReader& table) {
     updates.check_every = read_time(table, "check_every", seconds(updates.check_every),
                                     std::chrono::minutes(5), 7 * day);
     updates.spread = read_time(table, "spread", {}, {}, 30 * day);
+    updates.rollouts = table.boolean("rollouts", false);
+    updates.max_download = read_size(table, "max_download");
+    if (updates.max_download > most_bytes) {
+        table.note(error_at(table.location("max_download"), "\"{}\" is more than any version has",
+                            table.full_name("max_download"))
+                       .hinted("leave it out for no limit"));
+    }
     updates.time_zone = table.string("time_zone");
     updates.time_zone_location = table.location("time_zone");
     for (const TableReader& window : table.tables("windows")) {

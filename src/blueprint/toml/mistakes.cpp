@@ -4,7 +4,6 @@
 #include <charconv>
 #include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 namespace edgegpu {
@@ -119,7 +118,7 @@ void Mistakes::throw_any(const std::string& first) const {
         const std::size_t file = files.emplace(place.file, files.size()).first->second;
         order.emplace_back(file, place.line, place.column, i);
     }
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     std::vector<Error> all;
     std::set<std::string> messages;
     std::set<std::string> hints;

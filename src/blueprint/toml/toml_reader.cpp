@@ -1,7 +1,5 @@
 #include "blueprint/toml/toml_reader.hpp"
 
-#include <utility>
-
 #include "blueprint/toml/toml_state.hpp"
 
 namespace edgegpu {

@@ -26,6 +26,16 @@ struct TableReader::State {
         known.emplace(key);
         return find_value(*table, key);
     }
+    /// The value of a key, if it has that type; notes any other type.
+    template <typename Value>
+    [[nodiscard]] const Value* typed(std::string_view key, std::string_view expected) {
+        const TomlValue* node = find(key);
+        const auto* value = node == nullptr ? nullptr : node->get<Value>();
+        if (node != nullptr && value == nullptr) {
+            mistakes->add(wrong_type(key, expected, *node));
+        }
+        return value;
+    }
     [[nodiscard]] SourceLocation key_location(std::string_view key) const {
         const auto found = table->find(key);
         return (found == table->end() ? place : found->second.place).location();
@@ -37,6 +47,9 @@ struct TableReader::State {
                                    const TomlValue& found) const;
     [[nodiscard]] std::string plain_string(std::string_view key, const TomlValue& value,
                                            std::string_view expected) const;
+    /// The elements of an array that is to have tables; none, with a note, if it is no array or has
+    /// too many.
+    [[nodiscard]] const TomlArray& some_tables(std::string_view key, std::string_view expected);
     /// `value`: a table
     [[nodiscard]] std::shared_ptr<State> child(std::string_view key, const TomlValue& value) const {
         return std::make_shared<State>(

@@ -139,8 +139,8 @@ SourceLocation toml_place(const std::string& file, std::string_view text, std::s
     const std::string_view before = text.substr(0, at);
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
     const std::string_view left = before.substr(line_start);
-    const auto lines = std::count(before.begin(), before.end(), '\n');
-    const auto rest = std::count_if(left.begin(), left.end(), continues_character);
+    const auto lines = std::ranges::count(before, '\n');
+    const auto rest = std::ranges::count_if(left, continues_character);
     return {file, static_cast<std::uint32_t>(lines + 1),
             static_cast<std::uint32_t>(left.size() + 1) - static_cast<std::uint32_t>(rest)};
 }

@@ -112,7 +112,7 @@ std::vector<std::string> ordered_keys(const TomlTable& table) {
     for (const auto& member : table) {
         members.push_back(&member);
     }
-    std::sort(members.begin(), members.end(), precedes);
+    std::ranges::sort(members, precedes);
     std::vector<std::string> keys;
     keys.reserve(members.size());
     for (const auto* member : members) {

@@ -44,22 +44,14 @@ std::string TableReader::required_string(std::string_view key) const {
 }
 
 std::string TableReader::text(std::string_view key) const {
-    const TomlValue* node = state_->find(key);
-    if (node == nullptr) {
-        return {};
-    }
-    const auto* value = node->get<std::string>();
-    if (value == nullptr) {
-        note(state_->wrong_type(key, "a string", *node));
-        return {};
-    }
-    return *value;
+    const auto* value = state_->typed<std::string>(key, "a string");
+    return value == nullptr ? std::string() : *value;
 }
 
 std::string TableReader::choice(std::string_view key, std::string_view fallback,
                                 std::initializer_list<std::string_view> choices) const {
     std::string value = string(key, fallback);
-    if (value == fallback || std::find(choices.begin(), choices.end(), value) != choices.end()) {
+    if (value == fallback || std::ranges::find(choices, value) != choices.end()) {
         return value;
     }
     std::string list;
@@ -77,27 +69,14 @@ void TableReader::note_choice(std::string_view key, std::string_view expected,
 }
 
 bool TableReader::boolean(std::string_view key, bool fallback) const {
-    const TomlValue* node = state_->find(key);
-    if (node == nullptr) {
-        return fallback;
-    }
-    const bool* value = node->get<bool>();
-    if (value == nullptr) {
-        note(state_->wrong_type(key, "a boolean", *node));
-        return fallback;
-    }
-    return *value;
+    const bool* value = state_->typed<bool>(key, "a boolean");
+    return value == nullptr ? fallback : *value;
 }
 
 std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int64_t minimum,
                                                  std::int64_t maximum) const {
-    const TomlValue* node = state_->find(key);
-    if (node == nullptr) {
-        return std::nullopt;
-    }
-    const auto* value = node->get<std::int64_t>();
+    const auto* value = state_->typed<std::int64_t>(key, "an integer");
     if (value == nullptr) {
-        note(state_->wrong_type(key, "an integer", *node));
         return std::nullopt;
     }
     if (*value < minimum || *value > maximum) {
@@ -121,14 +100,9 @@ std::vector<LocatedString> TableReader::strings(std::string_view key) const {
 }
 
 std::vector<LocatedString> TableReader::texts(std::string_view key) const {
-    const TomlValue* node = state_->find(key);
+    const auto* array = state_->typed<TomlArray>(key, "an array of strings");
     std::vector<LocatedString> found;
-    if (node == nullptr) {
-        return found;
-    }
-    const auto* array = node->get<TomlArray>();
     if (array == nullptr) {
-        note(state_->wrong_type(key, "an array of strings", *node));
         return found;
     }
     for (const TomlValue& item : *array) {
@@ -165,34 +139,30 @@ std::string TableReader::string_or_integer(std::string_view key, std::string_vie
 }
 
 std::optional<TableReader> TableReader::table(std::string_view key) const {
-    const TomlValue* node = state_->find(key);
-    if (node == nullptr) {
+    if (state_->typed<TomlTable>(key, "a table") == nullptr) {
         return std::nullopt;
     }
-    if (node->get<TomlTable>() == nullptr) {
-        note(state_->wrong_type(key, "a table", *node));
-        return std::nullopt;
+    return TableReader(state_->child(key, *state_->find(key)));
+}
+
+const TomlArray& TableReader::State::some_tables(std::string_view key, std::string_view expected) {
+    static const TomlArray none;
+    const auto* array = typed<TomlArray>(key, expected);
+    if (array == nullptr) {
+        return none;
     }
-    return TableReader(state_->child(key, *node));
+    if (array->size() > most_tables) {
+        mistakes->add(error_at(key_location(key), "\"{}\" has {} elements, more than {}", name(key),
+                               array->size(), most_tables));
+        return none;
+    }
+    return *array;
 }
 
 std::vector<StringOrTable> TableReader::strings_or_tables(std::string_view key) const {
     constexpr const char* expected = "an array of strings and tables";
-    const TomlValue* node = state_->find(key);
-    const auto* array = node == nullptr ? nullptr : node->get<TomlArray>();
     std::vector<StringOrTable> found;
-    if (array == nullptr) {
-        if (node != nullptr) {
-            note(state_->wrong_type(key, expected, *node));
-        }
-        return found;
-    }
-    if (array->size() > most_tables) {
-        note(error_at(location(key), "\"{}\" has {} elements, more than {}", full_name(key),
-                      array->size(), most_tables));
-        return found;
-    }
-    for (const TomlValue& item : *array) {
+    for (const TomlValue& item : state_->some_tables(key, expected)) {
         if (item.get<TomlTable>() != nullptr) {
             found.push_back({{}, TableReader(state_->child(key, item))});
         } else {
@@ -206,22 +176,8 @@ std::vector<StringOrTable> TableReader::strings_or_tables(std::string_view key) 
 }
 
 std::vector<TableReader> TableReader::tables(std::string_view key) const {
-    const TomlValue* node = state_->find(key);
     std::vector<TableReader> found;
-    if (node == nullptr) {
-        return found;
-    }
-    const auto* array = node->get<TomlArray>();
-    if (array == nullptr) {
-        note(state_->wrong_type(key, "an array of tables", *node));
-        return found;
-    }
-    if (array->size() > most_tables) {
-        note(error_at(location(key), "\"{}\" has {} elements, more than {}", full_name(key),
-                      array->size(), most_tables));
-        return found;
-    }
-    for (const TomlValue& item : *array) {
+    for (const TomlValue& item : state_->some_tables(key, "an array of tables")) {
         if (item.get<TomlTable>() != nullptr) {
             found.push_back(TableReader(state_->child(key, item)));
         } else {

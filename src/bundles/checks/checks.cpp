@@ -22,10 +22,8 @@ namespace edgegpu {
 namespace {
 
 /// What objects demand of themselves and of each other.
-void check_structure(const std::vector<BundleObject>& objects, const ImageFacts& facts,
+void check_structure(const KnownObjects& known, const std::vector<PodTemplate>& pods,
                      Findings& findings) {
-    const KnownObjects known(objects, facts);
-    const std::vector<PodTemplate> pods = pods_of(objects);
     check_names_and_labels(known, pods, findings);
     check_duplicates(known, findings);
     check_namespaces(known, findings);
@@ -49,8 +47,10 @@ void check_bundles(const std::vector<RenderedBundle>& bundles, const ImageFacts&
     const std::vector<BundleObject> objects = objects_of(bundles);
     check_schemas(objects, facts.kubernetes, findings);
     check_pull_policies(objects, facts.embedded, findings);
-    check_structure(objects, facts, findings);
-    check_privileges(objects, facts.kubernetes, findings);
+    const KnownObjects known(objects, facts);
+    const std::vector<PodTemplate> pods = pods_of(objects);
+    check_structure(known, pods, findings);
+    check_privileges(known, pods, findings);
     check_images(objects, facts, findings);
     check_gpus(objects, facts, findings);
     mistakes.throw_any(bundles.front().files.location.file);

@@ -30,25 +30,9 @@ bool makes_pods(const KubeObject& object) {
          {"apps/v1", "DaemonSet"},
          {"batch/v1", "Job"},
          {"batch/v1", "CronJob"}}};
-    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& each) {
+    return std::ranges::any_of(kinds, [&](const auto& each) {
         return each.first == object.api_version && each.second == object.kind;
     });
-}
-
-bool decides(const KubeObject& object) {
-    return object.api_version.starts_with("rbac.authorization.k8s.io/") ||
-           object.kind == "Namespace" || object.kind == "ServiceAccount" ||
-           object.kind == "SecurityContextConstraints";
-}
-
-std::vector<json> deciding(const std::vector<BundleObject>& objects) {
-    std::vector<json> all;
-    for (const BundleObject& each : objects) {
-        if (decides(*each.object)) {
-            all.push_back(json_of(each.object->content));
-        }
-    }
-    return all;
 }
 
 void apply_defaults(AdmittedPod& pod) {
@@ -83,17 +67,16 @@ bool is_system(std::string_view name_space) {
 
 }  // namespace
 
-ClusterPolicy::ClusterPolicy(const std::vector<BundleObject>& objects, KubernetesVersion version)
-    : version_(version), sccs_(microshift_sccs()), access_(deciding(objects)) {
-    for (const json& object : deciding(objects)) {
-        const std::string kind = text_in(object, {"kind"});
-        const std::string api = text_in(object, {"apiVersion"});
-        if (kind == "Namespace" && api == "v1") {
-            namespaces_[text_in(object, {"metadata", "name"})] = object;
-        } else if (kind == "ServiceAccount" && api == "v1") {
-            accounts_.push_back(object);
-        } else if (kind == "SecurityContextConstraints") {
-            Scc scc = read_scc(object);
+ClusterPolicy::ClusterPolicy(const KnownObjects& known)
+    : version_(known.facts().kubernetes), sccs_(microshift_sccs()), access_(&known.access()) {
+    for (const BundleObject& each : known.objects()) {
+        const KubeObject& object = *each.object;
+        if (object.kind == "Namespace" && object.api_version == "v1") {
+            namespaces_[object.name] = json_of(object.content);
+        } else if (object.kind == "ServiceAccount" && object.api_version == "v1") {
+            accounts_.push_back(json_of(object.content));
+        } else if (object.kind == "SecurityContextConstraints") {
+            Scc scc = read_scc(json_of(object.content));
             std::erase_if(sccs_, [&](const Scc& each) { return each.name == scc.name; });
             sccs_.push_back(std::move(scc));
         }
@@ -102,7 +85,7 @@ ClusterPolicy::ClusterPolicy(const std::vector<BundleObject>& objects, Kubernete
 }
 
 const json* ClusterPolicy::account(const ServiceAccountName& name) const {
-    const auto found = std::find_if(accounts_.begin(), accounts_.end(), [&](const json& each) {
+    const auto found = std::ranges::find_if(accounts_, [&](const json& each) {
         return text_in(each, {"metadata", "name"}) == name.name &&
                text_in(each, {"metadata", "namespace"}) == name.name_space;
     });
@@ -144,16 +127,16 @@ std::vector<AdmittedPod> ClusterPolicy::admitted(const std::vector<PodTemplate>&
 
 Allowed ClusterPolicy::may_use(const ServiceAccountName& account, const Scc& scc) const {
     const auto names = [&](const std::vector<std::string>& users) {
-        return std::any_of(users.begin(), users.end(),
-                           [&](const std::string& user) { return is_or_includes(user, account); });
+        return std::ranges::any_of(
+            users, [&](const std::string& user) { return is_or_includes(user, account); });
     };
     // MicroShift binds these to all accounts.
     if (scc.name == "restricted-v2" || scc.name == "restricted-v3" || names(scc.users) ||
         names(scc.user_groups)) {
         return Allowed::yes;
     }
-    return access_.may(account, {"security.openshift.io", "securitycontextconstraints", "use",
-                                 scc.name, account.name_space});
+    return access_->may(account, {"security.openshift.io", "securitycontextconstraints", "use",
+                                  scc.name, account.name_space});
 }
 
 Allowed ClusterPolicy::may_use(const AdmittedPod& pod, const Scc& scc) const {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundles/checks/findings.hpp"
+#include "bundles/checks/known_objects.hpp"
 #include "bundles/pods.hpp"
 #include "bundles/privileges/pod_security.hpp"
 #include "bundles/privileges/rbac.hpp"
@@ -43,8 +43,8 @@ struct EnforcedLevel {
 /// What all bundles together make of namespaces, accounts, roles and constraints.
 class ClusterPolicy {
 public:
-    /// `version` is the Kubernetes of the image's MicroShift. The objects must outlive this.
-    ClusterPolicy(const std::vector<BundleObject>& objects, KubernetesVersion version);
+    /// `known` must outlive this.
+    explicit ClusterPolicy(const KnownObjects& known);
 
     /// The pods of workloads whose namespace and service account are known.
     [[nodiscard]] std::vector<AdmittedPod> admitted(const std::vector<PodTemplate>& pods) const;
@@ -64,7 +64,7 @@ public:
     /// The level that a namespace enforces; nothing if that is unknown.
     [[nodiscard]] std::optional<EnforcedLevel> level(const std::string& name_space) const;
 
-    [[nodiscard]] const AccessRules& access() const { return access_; }
+    [[nodiscard]] const AccessRules& access() const { return *access_; }
 
 private:
     [[nodiscard]] const nlohmann::json* account(const ServiceAccountName& name) const;
@@ -75,7 +75,7 @@ private:
     std::vector<nlohmann::json> accounts_;
     std::map<std::string, nlohmann::json> namespaces_;
     std::vector<Scc> sccs_;
-    AccessRules access_;
+    const AccessRules* access_;
 };
 
 }  // namespace edgegpu

@@ -1,7 +1,6 @@
 #include "bundles/checks/custom_resources_check.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +8,7 @@
 #include "bundles/checks/microshift_api.hpp"
 #include "schema/kind_problem.hpp"
 #include "support/error.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -47,13 +47,10 @@ std::vector<DefinedKind> definitions_of_group(const KnownObjects& known, std::st
 /// not known of a kind without its definition.
 bool is_provided_definition(const KnownObjects& known, std::string_view group,
                             std::string_view kind) {
-    std::string stem(kind);
-    std::transform(stem.begin(), stem.end(), stem.begin(), [](char c) {
-        return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    });
+    std::string stem = lower_case(kind);
     stem.resize(stem.size() - std::min<std::size_t>(stem.size(), 1));
     const auto& provided = known.facts().provided;
-    return std::any_of(provided.begin(), provided.end(), [&](const ProvidedObject& each) {
+    return std::ranges::any_of(provided, [&](const ProvidedObject& each) {
         const std::size_t dot = each.name.find('.');
         return each.kind == referred::definition.kind &&
                (each.name == "*" ||
@@ -75,7 +72,7 @@ OfMicroshift microshift_has(const ImageFacts& facts, std::string_view group,
     for (const MicroshiftGroup& each : microshift_groups()) {
         const bool any = each.kinds.empty();
         if (each.group != group ||
-            (!any && std::find(each.kinds.begin(), each.kinds.end(), kind) == each.kinds.end())) {
+            (!any && std::ranges::find(each.kinds, kind) == each.kinds.end())) {
             continue;
         }
         const bool packaged = !each.package.empty();
@@ -92,8 +89,8 @@ void report_undefined(const BundleObject& where, std::string_view group,
                       const OfMicroshift& of_microshift,
                       const std::vector<DefinedKind>& definitions, Findings& findings) {
     std::vector<std::string> kinds(definitions.size());
-    std::transform(definitions.begin(), definitions.end(), kinds.begin(),
-                   [](const DefinedKind& each) { return each.kind; });
+    std::ranges::transform(definitions, kinds.begin(),
+                           [](const DefinedKind& each) { return each.kind; });
     std::string hint = near_names_hint(where.object->kind, kinds);
     if (!of_microshift.packages.empty()) {
         hint = fmt::format("the package {} brings it: add it to [[packages]]",
@@ -116,7 +113,7 @@ void check_against(const KnownObjects& known, const BundleObject& where,
     const KubeObject& object = *where.object;
     const std::string version = object.api_version.substr(object.api_version.find('/') + 1);
     const auto& served = definition.served;
-    if (!served.empty() && std::find(served.begin(), served.end(), version) == served.end()) {
+    if (!served.empty() && std::ranges::find(served, version) == served.end()) {
         findings.add(where, "/apiVersion",
                      fmt::format("{} does not serve the version {} of {}",
                                  definition.where.object->title(), version, object.kind),
@@ -160,19 +157,17 @@ void check_custom_resources(const KnownObjects& known, Findings& findings) {
         }
         const std::string_view group = group_of(object.api_version);
         const std::vector<DefinedKind> definitions = definitions_of_group(known, group);
-        const auto found =
-            std::find_if(definitions.begin(), definitions.end(),
-                         [&](const DefinedKind& each_of) { return each_of.kind == object.kind; });
+        const auto found = std::ranges::find(definitions, object.kind, &DefinedKind::kind);
         if (found != definitions.end()) {
             check_against(known, each, *found, findings);
             continue;
         }
         const OfMicroshift of_microshift = microshift_has(known.facts(), group, object.kind);
-        const bool made_there =
-            known.installs_others() || known.grants().allow({"create"}, referred::definition.group,
-                                                            referred::definition.resource, "", "");
-        const bool served_there = std::any_of(
-            known.objects().begin(), known.objects().end(), [&](const BundleObject& other) {
+        const bool made_there = known.installs_others() ||
+                                known.access().anybody_may({"create"}, referred::definition.group,
+                                                           referred::definition.resource, "", "");
+        const bool served_there =
+            std::ranges::any_of(known.objects(), [&](const BundleObject& other) {
                 return other.object->kind == "APIService" &&
                        other.object->content.text_at({"spec", "group"}) == group;
             });

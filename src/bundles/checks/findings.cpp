@@ -1,7 +1,6 @@
 #include "bundles/checks/findings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -9,6 +8,7 @@
 
 #include "support/error.hpp"
 #include "support/source_location.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -40,9 +40,8 @@ const YamlNode* child(const YamlNode& node, const std::string& key) {
     if (node.kind != YamlNode::Kind::sequence) {
         return node.find(key);
     }
-    std::size_t index = 0;
-    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), index);
-    return code == std::errc() && index < node.items.size() ? &node.items[index] : nullptr;
+    const auto index = whole_number<std::size_t>(key);
+    return index && *index < node.items.size() ? &node.items[*index] : nullptr;
 }
 
 /// What a JSON pointer leads to, as far as the document has it.

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -70,7 +69,7 @@ bool is_permanent(const PodTemplate& pod) {
         {"DaemonSet", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"});
     const std::string& kind = pod.where.object->kind;
     const std::string policy = pod.spec->text_at({"restartPolicy"});
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end() ||
+    return std::ranges::find(kinds, kind) != kinds.end() ||
            (kind == "Pod" && (policy.empty() || policy == "Always"));
 }
 
@@ -83,9 +82,8 @@ bool chooses_nodes(const PodTemplate& pod) {
          "feature.node.kubernetes.io/pci-10de.present"});
     const YamlNode* selector = pod.spec->find("nodeSelector");
     return pod.spec->find({"affinity", "nodeAffinity"}) != nullptr ||
-           (selector != nullptr &&
-            std::any_of(selector->keys.begin(), selector->keys.end(), [](const std::string& key) {
-                return std::find(common.begin(), common.end(), key) == common.end();
+           (selector != nullptr && std::ranges::any_of(selector->keys, [](const std::string& key) {
+                return std::ranges::find(common, key) == common.end();
             }));
 }
 
@@ -280,8 +278,7 @@ private:
     /// Whether one of the devices' GPUs has the MIG profile.
     bool check_profile(const PodTemplate& pod, const std::string& resource) {
         const std::optional<MigProfile> profile = profile_of(resource);
-        if (!profile || mig_.empty() ||
-            std::any_of(mig_.begin(), mig_.end(), [&](const MigSupport& each) {
+        if (!profile || mig_.empty() || std::ranges::any_of(mig_, [&](const MigSupport& each) {
                 return !each.known || each.instances_of(*profile) > 0;
             })) {
             return true;
@@ -296,11 +293,11 @@ private:
                 fmt::format("{} {} has ", i > 0 ? "," : "", text_of_device(facts_.devices[i]));
             message += names.empty() ? "no MIG" : fmt::format("{}", fmt::join(names, ", "));
         }
-        findings_.add(pod.where, request_pointer(pod, resource), message,
-                      std::all_of(mig_.begin(), mig_.end(),
-                                  [](const MigSupport& each) { return each.profiles.empty(); })
-                          ? "ask for nvidia.com/gpu, which time-slicing or MPS can share"
-                          : "ask for a profile that the GPU has");
+        findings_.add(
+            pod.where, request_pointer(pod, resource), message,
+            std::ranges::all_of(mig_, [](const MigSupport& each) { return each.profiles.empty(); })
+                ? "ask for nvidia.com/gpu, which time-slicing or MPS can share"
+                : "ask for a profile that the GPU has");
         return false;
     }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -24,7 +23,7 @@ bool stands_for_others(const KubeObject& object) {
          "DeviceClass", "NVIDIADriver", "Addon", "AddOn", "Bundle"});
     const std::string_view group = group_of(object.api_version);
     return !group.empty() && group.find('.') != std::string_view::npos &&
-           std::find(kinds.begin(), kinds.end(), object.kind) != kinds.end();
+           std::ranges::find(kinds, object.kind) != kinds.end();
 }
 
 /// Programs that apply objects of their own.
@@ -33,9 +32,8 @@ bool applies_others(const std::string& image) {
         {"argocd", "argo-cd", "fluxcd", "helm-controller", "kustomize-controller", "fleet-agent",
          "klusterlet", "registration-operator", "rancher", "/olm", "operator-lifecycle-manager",
          "kubevirt", "dra-driver"});
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-        return image.find(name) != std::string::npos;
-    });
+    return std::ranges::any_of(
+        names, [&](std::string_view name) { return image.find(name) != std::string::npos; });
 }
 
 /// Whether a pod has the directory where the kubelet finds plugins. Many mount one above it for
@@ -47,10 +45,9 @@ bool mounts_plugin_directory(const PodTemplate& pod) {
                image.find("gpu") != std::string::npos;
     };
     const std::vector<PodContainer> containers = containers_of(pod);
-    const bool named = std::any_of(containers.begin(), containers.end(), has_name);
+    const bool named = std::ranges::any_of(containers, has_name);
     const YamlNode* volumes = pod.spec->find("volumes");
-    return volumes != nullptr &&
-           std::any_of(volumes->items.begin(), volumes->items.end(), [&](const YamlNode& volume) {
+    return volumes != nullptr && std::ranges::any_of(volumes->items, [&](const YamlNode& volume) {
                const std::string path = volume.text_at({"hostPath", "path"});
                return path.starts_with(plugin_directory) ||
                       (named && !path.empty() && plugin_directory.starts_with(path));

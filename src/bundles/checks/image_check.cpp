@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "gpu/cuda.hpp"
 #include "gpu/gpus.hpp"
 #include "oci/reference.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -76,8 +76,8 @@ std::string_view architecture_of(std::string_view image) {
 /// Whether a pod chooses nodes by their architecture: it is then one of several, for one each.
 bool chooses_architecture(const YamlNode& node) {  // NOLINT(misc-no-recursion): at most 100 levels
     const auto is_key = [](std::string_view text) { return text.ends_with("kubernetes.io/arch"); };
-    return is_key(node.text) || std::any_of(node.keys.begin(), node.keys.end(), is_key) ||
-           std::any_of(node.items.begin(), node.items.end(), chooses_architecture);
+    return is_key(node.text) || std::ranges::any_of(node.keys, is_key) ||
+           std::ranges::any_of(node.items, chooses_architecture);
 }
 
 bool chooses_architecture_of_node(const PodTemplate& pod) {
@@ -97,8 +97,7 @@ bool is_injected(const PodTemplate& pod, const PodImage& image) {
     }
     for (const char* list : {"annotations", "labels"}) {
         const YamlNode* entries = pod.metadata->find(list);
-        if (entries != nullptr &&
-            std::any_of(entries->keys.begin(), entries->keys.end(), [](const std::string& key) {
+        if (entries != nullptr && std::ranges::any_of(entries->keys, [](const std::string& key) {
                 return key.find("istio.io/") != std::string::npos;
             })) {
             return true;
@@ -112,21 +111,15 @@ bool gets_gpu(const PodTemplate& pod, const YamlNode* container) {
     const YamlNode* limits =
         container != nullptr ? container->find({"resources", "limits"}) : nullptr;
     return pod.spec->text_at({"runtimeClassName"}).starts_with("nvidia") ||
-           (limits != nullptr &&
-            std::any_of(limits->keys.begin(), limits->keys.end(),
-                        [](const std::string& key) { return key.starts_with("nvidia.com/"); }));
-}
-
-unsigned branch_number(std::string_view driver) {
-    unsigned branch = 0;
-    std::from_chars(driver.data(), driver.data() + driver.size(), branch);
-    return branch;
+           (limits != nullptr && std::ranges::any_of(limits->keys, [](const std::string& key) {
+                return key.starts_with("nvidia.com/");
+            }));
 }
 
 /// Whether one of the devices' GPUs may run a newer CUDA by its forward compatibility packages.
 bool may_be_forward_compatible(const std::vector<std::string>& devices) {
     static const GpuTable table = shipped_gpus();
-    return std::any_of(devices.begin(), devices.end(), [](const std::string& device) {
+    return std::ranges::any_of(devices, [](const std::string& device) {
         const Gpu* gpu = table.find(device);
         return gpu == nullptr || may_have_forward_compatibility(*gpu);
     });
@@ -155,8 +148,8 @@ public:
 
 private:
     void refuse_name(const PodTemplate& pod, const PodImage& image) {
-        const bool upper = std::any_of(image.name.begin(), image.name.end(),
-                                       [](char c) { return c >= 'A' && c <= 'Z'; });
+        const bool upper =
+            std::ranges::any_of(image.name, [](char c) { return c >= 'A' && c <= 'Z'; });
         findings_.add(
             pod.where, image.pointer, fmt::format("\"{}\" is not the name of an image", image.name),
             image.name.find("://") != std::string::npos
@@ -201,7 +194,7 @@ private:
 
     void check_cuda(const PodTemplate& pod, const PodImage& image) {
         const std::optional<CudaVersion> cuda = cuda_of_image(image.name);
-        const unsigned branch = branch_number(facts_.driver);
+        const unsigned branch = leading_number<unsigned>(facts_.driver);
         if (!cuda || branch == 0 || branch >= first_branch_for(*cuda) ||
             !gets_gpu(pod, image.container) || may_be_forward_compatible(facts_.devices)) {
             return;

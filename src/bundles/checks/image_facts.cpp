@@ -32,7 +32,7 @@ bool may_bring_directory(const OverlayRequest& overlay,
         !std::filesystem::is_directory(overlay.source, code)) {
         return true;
     }
-    return std::any_of(directories.begin(), directories.end(), [&](const char* directory) {
+    return std::ranges::any_of(directories, [&](const char* directory) {
         return std::filesystem::exists(overlay.source / directory, code);
     });
 }
@@ -42,11 +42,11 @@ bool may_bring_driver_otherwise(const Blueprint& blueprint) {
         return request.find("nvidia") != std::string::npos;
     };
     return !blueprint.firstboot.empty() ||
-           std::any_of(blueprint.groups.begin(), blueprint.groups.end(),
-                       [&](const auto& group) { return names_nvidia(group.spec); }) ||
-           std::any_of(blueprint.modules.begin(), blueprint.modules.end(),
-                       [&](const auto& module) { return names_nvidia(module.name); }) ||
-           std::any_of(blueprint.overlays.begin(), blueprint.overlays.end(), [](const auto& each) {
+           std::ranges::any_of(blueprint.groups,
+                               [&](const auto& group) { return names_nvidia(group.spec); }) ||
+           std::ranges::any_of(blueprint.modules,
+                               [&](const auto& module) { return names_nvidia(module.name); }) ||
+           std::ranges::any_of(blueprint.overlays, [](const auto& each) {
                return may_bring_directory(each, {"usr/lib/modules", "usr/lib64", "lib/modules"});
            });
 }
@@ -57,13 +57,13 @@ bool may_bring_manifests(const Blueprint& blueprint, const std::set<std::string>
                name.find("gitops") != std::string::npos ||
                name.find("device-plugin") != std::string::npos;
     };
-    return !blueprint.firstboot.empty() ||
-           std::any_of(packages.begin(), packages.end(), is_manifest_package) ||
-           std::any_of(blueprint.files.begin(), blueprint.files.end(),
-                       [](const FileRequest& file) {
-                           return file.path.find("/microshift/manifests") != std::string::npos;
-                       }) ||
-           std::any_of(blueprint.overlays.begin(), blueprint.overlays.end(), [](const auto& each) {
+    return !blueprint.firstboot.empty() || std::ranges::any_of(packages, is_manifest_package) ||
+           std::ranges::any_of(blueprint.files,
+                               [](const FileRequest& file) {
+                                   return file.path.find("/microshift/manifests") !=
+                                          std::string::npos;
+                               }) ||
+           std::ranges::any_of(blueprint.overlays, [](const auto& each) {
                return may_bring_directory(each,
                                           {"etc/microshift/manifests", "etc/microshift/manifests.d",
                                            "usr/lib/microshift"});
@@ -74,7 +74,7 @@ bool may_bring_manifests(const Blueprint& blueprint, const std::set<std::string>
 
 bool ImageFacts::provides(std::string_view kind, std::string_view name_space,
                           std::string_view name) const {
-    return std::any_of(provided.begin(), provided.end(), [&](const ProvidedObject& each) {
+    return std::ranges::any_of(provided, [&](const ProvidedObject& each) {
         return each.kind == kind && each.name_space == name_space &&
                (each.name == "*" || each.name == name);
     });
@@ -121,7 +121,7 @@ ImageFacts facts_without_blueprint() {
 }
 
 bool may_bring_driver(const std::set<std::string>& packages) {
-    return std::any_of(packages.begin(), packages.end(), [](const std::string& name) {
+    return std::ranges::any_of(packages, [](const std::string& name) {
         const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
         return (has("nvidia") && !has("container") && !has("firmware")) || has("cuda-drivers");
     });

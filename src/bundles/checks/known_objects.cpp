@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,8 +65,8 @@ bool is_passive(std::string_view group, std::string_view kind) {
     static constexpr std::array<std::string_view, 6> active{"Gateway",     "Alertmanager",
                                                             "Prometheus",  "PrometheusAgent",
                                                             "ThanosRuler", "NodeFeatureDiscovery"};
-    return std::find(groups.begin(), groups.end(), group) != groups.end() &&
-           std::find(active.begin(), active.end(), kind) == active.end();
+    return std::ranges::find(groups, group) != groups.end() &&
+           std::ranges::find(active, kind) == active.end();
 }
 
 /// Groups of custom resources of which controllers make secrets and config maps, and nothing else.
@@ -73,7 +74,7 @@ bool makes_data_alone(std::string_view group) {
     static constexpr std::array<std::string_view, 5> groups{
         "acme.cert-manager.io", "bitnami.com", "cert-manager.io", "external-secrets.io",
         "trust.cert-manager.io"};
-    return std::find(groups.begin(), groups.end(), group) != groups.end();
+    return std::ranges::find(groups, group) != groups.end();
 }
 
 /// Custom resources by which other software is installed.
@@ -84,13 +85,21 @@ bool is_installer(std::string_view group, std::string_view kind) {
            group.ends_with(".toolkit.fluxcd.io");
 }
 
+AccessRules access_among(const std::vector<BundleObject>& objects) {
+    AccessObjects found;
+    for (const BundleObject& each : objects) {
+        found.add(*each.object);
+    }
+    return AccessRules(std::move(found));
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): YamlNode has at most 100 levels
 bool mentions(const YamlNode& node, std::string_view text) {
     if (node.kind == YamlNode::Kind::scalar) {
         return node.text == text;
     }
-    return std::any_of(node.items.begin(), node.items.end(),
-                       [&](const YamlNode& item) { return mentions(item, text); });
+    return std::ranges::any_of(node.items,
+                               [&](const YamlNode& item) { return mentions(item, text); });
 }
 
 }  // namespace
@@ -113,7 +122,7 @@ KnownObjects::KnownObjects(const std::vector<BundleObject>& objects, const Image
     : objects_(&objects),
       facts_(&facts),
       namespaces_(namespaces_of(objects, KubernetesSchemas(facts.kubernetes), custom_)),
-      grants_(objects, namespaces_) {
+      access_(access_among(objects)) {
     for (const BundleObject& each : objects) {
         const KubeObject& object = *each.object;
         const std::string group(group_of(object.api_version));
@@ -166,7 +175,7 @@ bool KnownObjects::is_provided(std::string_view kind, std::string_view name_spac
 }
 
 bool KnownObjects::is_installed_into(const std::string& name_space) const {
-    return std::any_of(active_.begin(), active_.end(), [&](const KubeObject* object) {
+    return std::ranges::any_of(active_, [&](const KubeObject* object) {
         return is_installer(group_of(object->api_version), object->kind) &&
                (namespaces_.at(object) == name_space || mentions(object->content, name_space));
     });
@@ -174,7 +183,7 @@ bool KnownObjects::is_installed_into(const std::string& name_space) const {
 
 bool KnownObjects::made_by_custom_resource(const std::string& name_space,
                                            const std::string& name) const {
-    return std::any_of(active_.begin(), active_.end(), [&](const KubeObject* object) {
+    return std::ranges::any_of(active_, [&](const KubeObject* object) {
         const std::string& home = namespaces_.at(object);
         return (home.empty() || home == name_space) &&
                (mentions(object->content, name) || name.starts_with(object->name + '-'));
@@ -185,8 +194,9 @@ bool KnownObjects::is_own(const std::string& name_space) const {
     const auto& of_microshift = microshift_namespaces();
     return name_space == "default" ||
            (own_namespaces_.contains(name_space) &&
-            std::none_of(of_microshift.begin(), of_microshift.end(),
-                         [&](const MicroshiftNamespace& each) { return each.name == name_space; }));
+            std::ranges::none_of(of_microshift, [&](const MicroshiftNamespace& each) {
+                return each.name == name_space;
+            }));
 }
 
 bool KnownObjects::lacks(const ReferredKind& kind, const std::string& name_space,
@@ -195,13 +205,13 @@ bool KnownObjects::lacks(const ReferredKind& kind, const std::string& name_space
     return decided && !facts_->partial && find(kind, name_space, name) == nullptr &&
            !is_provided(kind.kind, name_space, name) &&
            !(kind.by_programs &&
-             grants_.allow({"create"}, kind.group, kind.resource, name_space, name)) &&
+             access_.anybody_may({"create"}, kind.group, kind.resource, name_space, name)) &&
            !(kind.by_controllers && made_by_custom_resource(name_space, name));
 }
 
 bool KnownObjects::is_in_flux(const std::string& name_space) const {
     if (facts_->partial || is_installed_into(name_space) ||
-        std::any_of(active_.begin(), active_.end(), [&](const KubeObject* object) {
+        std::ranges::any_of(active_, [&](const KubeObject* object) {
             const std::string& home = namespaces_.at(object);
             return (home.empty() || home == name_space) &&
                    !makes_data_alone(group_of(object->api_version));
@@ -216,16 +226,16 @@ bool KnownObjects::is_in_flux(const std::string& name_space) const {
          {"apps", "statefulsets"},
          {"batch", "jobs"},
          {"discovery.k8s.io", "endpointslices"}}};
-    return std::any_of(made.begin(), made.end(), [&](const auto& each) {
-        return grants_.allow({"create", "patch", "update"}, each.first, each.second, name_space,
-                             "");
+    return std::ranges::any_of(made, [&](const auto& each) {
+        return access_.anybody_may({"create", "patch", "update"}, each.first, each.second,
+                                   name_space, "");
     });
 }
 
 bool KnownObjects::is_rewritten(const ReferredKind& kind, const std::string& name_space,
                                 const std::string& name) const {
     return is_provided(kind.kind, name_space, name) ||
-           grants_.allow({"patch", "update"}, kind.group, kind.resource, name_space, name) ||
+           access_.anybody_may({"patch", "update"}, kind.group, kind.resource, name_space, name) ||
            made_by_custom_resource(name_space, name);
 }
 

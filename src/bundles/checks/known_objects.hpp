@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bundles/checks/findings.hpp"
-#include "bundles/checks/grants.hpp"
 #include "bundles/checks/image_facts.hpp"
+#include "bundles/privileges/rbac.hpp"
 #include "schema/kubernetes_schemas.hpp"
 
 namespace edgegpu {
@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] const std::vector<BundleObject>& objects() const { return *objects_; }
     [[nodiscard]] const ImageFacts& facts() const { return *facts_; }
-    [[nodiscard]] const Grants& grants() const { return grants_; }
+    [[nodiscard]] const AccessRules& access() const { return access_; }
     /// Where MicroShift puts an object: "default" for one of a namespaced kind that names no
     /// namespace; empty for objects that belong to none.
     [[nodiscard]] const std::string& namespace_of(const KubeObject& object) const;
@@ -117,7 +117,7 @@ private:
     std::map<std::tuple<std::string, std::string, std::string, std::string>, BundleObject> index_;
     std::set<std::string> own_namespaces_;
     bool installs_others_ = false;
-    Grants grants_;
+    AccessRules access_;
 };
 
 /// The items of a sequence, the values of a mapping; none if there is no such node.

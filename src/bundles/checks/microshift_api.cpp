@@ -100,7 +100,7 @@ bool is_builtin_cluster_role(std::string_view name) {
                                                             "vg-manager",
                                                             "view"};
     return name.starts_with("system:") || name.starts_with("openshift-") ||
-           std::find(names.begin(), names.end(), name) != names.end();
+           std::ranges::find(names, name) != names.end();
 }
 
 bool is_builtin_priority_class(std::string_view name) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "schema/kind_problem.hpp"
 #include "schema/schema_problem.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -27,9 +27,8 @@ bool is_lower_or_digit(char c) {
 /// A label of RFC 1123: at most 63 lower-case letters, digits and hyphens, none at the ends.
 bool is_dns_label(std::string_view text, std::size_t most = 63) {
     return !text.empty() && text.size() <= most && is_lower_or_digit(text.front()) &&
-           is_lower_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-               return is_lower_or_digit(c) || c == '-';
-           });
+           is_lower_or_digit(text.back()) &&
+           std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
 /// Labels between dots, 253 characters in all; Kubernetes does not limit each of them.
@@ -54,7 +53,7 @@ bool is_letter_or_digit(char c) {
 /// The value of a label, or the part of a key after its prefix; at most 63 characters.
 bool is_label_text(std::string_view text) {
     return !text.empty() && text.size() <= 63 && is_letter_or_digit(text.front()) &&
-           is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           is_letter_or_digit(text.back()) && std::ranges::all_of(text, [](char c) {
                return is_letter_or_digit(c) || is_one_of(c, "-_.");
            });
 }
@@ -68,13 +67,6 @@ bool is_qualified_name(std::string_view text) {
     return is_dns_subdomain(text.substr(0, slash)) && is_label_text(text.substr(slash + 1));
 }
 
-std::string lowered(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
-
 /// What the name of an object has to be; empty if it is that.
 std::string_view name_problem(const KnownObjects& known, const KubeObject& object) {
     static constexpr std::array<std::string_view, 4> unlimited{
@@ -86,7 +78,7 @@ std::string_view name_problem(const KnownObjects& known, const KubeObject& objec
             name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
         return fits ? "" : "without \"/\" and \"%\"";
     }
-    if (std::find(unlimited.begin(), unlimited.end(), object.kind) != unlimited.end()) {
+    if (std::ranges::find(unlimited, object.kind) != unlimited.end()) {
         return "";
     }
     if (group.empty() && object.kind == "Namespace") {
@@ -153,7 +145,7 @@ void check_annotations(const BundleObject& where, const YamlNode* annotations,
     for (std::size_t i = 0; annotations != nullptr && i < annotations->keys.size(); ++i) {
         const std::string& key = annotations->keys[i];
         size += key.size() + annotations->items[i].text.size();
-        if (!is_qualified_name(lowered(key))) {
+        if (!is_qualified_name(lower_case(key))) {
             findings.add(where, pointer + step_of(key),
                          fmt::format("{} is not a valid key of an annotation", quoted_text(key)),
                          "a key is a name of at most 63 letters, digits, \"-\", \"_\" and \".\", "
@@ -171,9 +163,8 @@ void check_annotations(const BundleObject& where, const YamlNode* annotations,
 
 /// The bytes that base64 stands for; what is not base64 the schema refuses.
 std::size_t decoded_size(std::string_view text) {
-    const auto count = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return is_letter_or_digit(c) || c == '+' || c == '/';
-    }));
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return is_letter_or_digit(c) || c == '+' || c == '/'; }));
     return count / 4 * 3 + count % 4 * 3 / 4;
 }
 
@@ -191,10 +182,10 @@ void check_data_object(const BundleObject& where, Findings& findings) {
             const bool plain = part == (map ? "data" : "stringData");
             size += (map ? key.size() : 0) +
                     (plain ? data->items[i].text.size() : decoded_size(data->items[i].text));
-            const bool fits =
-                !key.empty() && key.size() <= 253 && key != "." && !key.starts_with("..") &&
-                std::all_of(key.begin(), key.end(),
-                            [](char c) { return is_letter_or_digit(c) || is_one_of(c, "-_."); });
+            const bool fits = !key.empty() && key.size() <= 253 && key != "." &&
+                              !key.starts_with("..") && std::ranges::all_of(key, [](char c) {
+                                  return is_letter_or_digit(c) || is_one_of(c, "-_.");
+                              });
             if (!fits) {
                 findings.add(where, fmt::format("/{}{}", part, step_of(key)),
                              fmt::format("the API server refuses the key {}", quoted_text(key)),

@@ -1,7 +1,5 @@
 #include "bundles/checks/namespaces_check.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

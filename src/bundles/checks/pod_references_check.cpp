@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,8 +110,8 @@ bool is_serving_certificate(const KnownObjects& known, const std::string& name_s
         "service.beta.openshift.io/serving-cert-secret-name",
         "service.alpha.openshift.io/serving-cert-secret-name"};
     const std::vector<BundleObject> services = known.all_of(referred::service, name_space);
-    return std::any_of(services.begin(), services.end(), [&](const BundleObject& service) {
-        return std::any_of(annotations.begin(), annotations.end(), [&](std::string_view key) {
+    return std::ranges::any_of(services, [&](const BundleObject& service) {
+        return std::ranges::any_of(annotations, [&](std::string_view key) {
             return service.object->content.text_at({"metadata", "annotations", key}) == name;
         });
     });
@@ -148,7 +147,7 @@ void check_keys(const KnownObjects& known, const PodTemplate& pod, const std::st
     const std::vector<std::string> keys = keys_of(*source->object);
     for (const auto& [key, pointer] : reference.keys) {
         // An empty one is there to be filled on the device.
-        if (keys.empty() || std::find(keys.begin(), keys.end(), key) != keys.end()) {
+        if (keys.empty() || std::ranges::find(keys, key) != keys.end()) {
             continue;
         }
         const std::string near = near_names_hint(key, keys);
@@ -204,23 +203,22 @@ void check_account(const KnownObjects& known, const PodTemplate& pod, const std:
 /// Whether a claim is made for a pod of a stateful set: TEMPLATE-SET-NUMBER.
 bool is_made_by_set(const KnownObjects& known, const std::string& name_space,
                     std::string_view name) {
-    return std::any_of(
-        known.objects().begin(), known.objects().end(), [&](const BundleObject& each) {
-            const KubeObject& set = *each.object;
-            const auto& claims = items_of(set.content.find({"spec", "volumeClaimTemplates"}));
-            return set.kind == "StatefulSet" && known.namespace_of(set) == name_space &&
-                   std::any_of(claims.begin(), claims.end(), [&](const YamlNode& claim) {
-                       return name.starts_with(
-                           fmt::format("{}-{}-", claim.text_at({"metadata", "name"}), set.name));
-                   });
-        });
+    return std::ranges::any_of(known.objects(), [&](const BundleObject& each) {
+        const KubeObject& set = *each.object;
+        const auto& claims = items_of(set.content.find({"spec", "volumeClaimTemplates"}));
+        return set.kind == "StatefulSet" && known.namespace_of(set) == name_space &&
+               std::ranges::any_of(claims, [&](const YamlNode& claim) {
+                   return name.starts_with(
+                       fmt::format("{}-{}-", claim.text_at({"metadata", "name"}), set.name));
+               });
+    });
 }
 
 /// Whether a stateful set makes the claim of a volume: a template of that name replaces the volume.
 bool is_replaced_by_template(const PodTemplate& pod, const std::string& volume) {
     const YamlNode& content = pod.where.object->content;
     const auto& claims = items_of(content.find({"spec", "volumeClaimTemplates"}));
-    return std::any_of(claims.begin(), claims.end(), [&](const YamlNode& claim) {
+    return std::ranges::any_of(claims, [&](const YamlNode& claim) {
         return claim.text_at({"metadata", "name"}) == volume;
     });
 }
@@ -264,11 +262,10 @@ void check_storage_class(const KnownObjects& known, const BundleObject& where,
         return;
     }
     // A volume that was made by hand needs no class: the name alone connects it with claims.
-    const bool by_hand =
-        std::any_of(known.objects().begin(), known.objects().end(), [&](const BundleObject& each) {
-            return each.object->kind == "PersistentVolume" &&
-                   each.object->content.text_at({"spec", "storageClassName"}) == name;
-        });
+    const bool by_hand = std::ranges::any_of(known.objects(), [&](const BundleObject& each) {
+        return each.object->kind == "PersistentVolume" &&
+               each.object->content.text_at({"spec", "storageClassName"}) == name;
+    });
     if (!by_hand) {
         findings.add(
             where, pointer + "/spec/storageClassName",

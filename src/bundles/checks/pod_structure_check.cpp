@@ -93,7 +93,7 @@ void check_own_selector(const PodTemplate& pod, Findings& findings) {
         return;
     }
     const bool plain = object.kind == "ReplicationController";
-    const bool known_kind = std::find(kinds.begin(), kinds.end(), object.kind) != kinds.end();
+    const bool known_kind = std::ranges::find(kinds, object.kind) != kinds.end();
     const YamlNode* labels = labels_of(pod);
     if ((plain && !have_labels(labels, *selector)) ||
         (known_kind && !satisfy_selector(labels, *selector))) {

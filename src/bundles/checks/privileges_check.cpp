@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/cluster_policy.hpp"
-#include "bundles/pods.hpp"
 #include "bundles/privileges/known_programs.hpp"
 #include "bundles/privileges/pod_json.hpp"
 #include "bundles/privileges/scc_admission.hpp"
@@ -56,8 +55,7 @@ struct SccChoice {
 void find_remedy(const ClusterPolicy& policy, const AdmittedPod& pod, const NamespaceIds& ids,
                  SccChoice& choice) {
     std::vector<Scc> sccs = policy.sccs();
-    std::sort(sccs.begin(), sccs.end(),
-              [](const Scc& a, const Scc& b) { return a.points() < b.points(); });
+    std::ranges::sort(sccs, [](const Scc& a, const Scc& b) { return a.points() < b.points(); });
     for (const Scc& scc : sccs) {
         SccVerdict verdict = apply_scc(scc, pod.content, ids);
         if (verdict.problems.empty()) {
@@ -106,8 +104,8 @@ SccChoice choose_scc(const ClusterPolicy& policy, const AdmittedPod& pod) {
 /// The strict ones of users without a user namespace are more than anybody wants to read.
 std::string listed(const std::vector<std::string>& sccs) {
     std::vector<std::string> names;
-    std::copy_if(sccs.begin(), sccs.end(), std::back_inserter(names),
-                 [](const std::string& name) { return name != "restricted-v3"; });
+    std::ranges::copy_if(sccs, std::back_inserter(names),
+                         [](const std::string& name) { return name != "restricted-v3"; });
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -117,8 +115,8 @@ std::string grant_of(const ServiceAccountName& account, const SccChoice& choice)
         return "";
     }
     const std::vector<Scc> own = microshift_sccs();
-    const bool has_role = std::any_of(own.begin(), own.end(),
-                                      [&](const Scc& each) { return each.name == *choice.remedy; });
+    const bool has_role =
+        std::ranges::any_of(own, [&](const Scc& each) { return each.name == *choice.remedy; });
     return fmt::format(
         ", or let a role binding in namespace \"{}\" allow service account \"{}\" to use \"{}\"{}",
         account.name_space, account.name, *choice.remedy,
@@ -179,7 +177,7 @@ bool brings_token(const AdmittedPod& pod) {
         return true;
     }
     const std::vector<json>& volumes = items_at(pod.content, {"spec", "volumes"});
-    return std::any_of(volumes.begin(), volumes.end(), [](const json& volume) {
+    return std::ranges::any_of(volumes, [](const json& volume) {
         // A secret may hold a token as well.
         return !value_at(volume, {"secret"}).is_null() ||
                !items_at(volume, {"projected", "sources"}).empty();
@@ -257,13 +255,12 @@ void check_labels(const BundleObject& each, Findings& findings) {
 
 }  // namespace
 
-void check_privileges(const std::vector<BundleObject>& objects, KubernetesVersion version,
+void check_privileges(const KnownObjects& known, const std::vector<PodTemplate>& pods,
                       Findings& findings) {
-    for (const BundleObject& each : objects) {
+    for (const BundleObject& each : known.objects()) {
         check_labels(each, findings);
     }
-    const ClusterPolicy policy(objects, version);
-    const std::vector<PodTemplate> pods = pods_of(objects);
+    const ClusterPolicy policy(known);
     for (const AdmittedPod& pod : policy.admitted(pods)) {
         const SccChoice choice = choose_scc(policy, pod);
         report_scc(pod, choice, findings);

@@ -3,7 +3,8 @@
 #include <vector>
 
 #include "bundles/checks/findings.hpp"
-#include "schema/kubernetes_version.hpp"
+#include "bundles/checks/known_objects.hpp"
+#include "bundles/pods.hpp"
 
 namespace edgegpu {
 
@@ -12,7 +13,7 @@ namespace edgegpu {
 /// namespace enforces; and programs whose service account lacks a right that they are known to
 /// need. Only pods in namespaces that the bundles bring are looked at: of others it is unknown what
 /// else is in them. Templates in custom resources belong to their operators.
-void check_privileges(const std::vector<BundleObject>& objects, KubernetesVersion version,
+void check_privileges(const KnownObjects& known, const std::vector<PodTemplate>& pods,
                       Findings& findings);
 
 }  // namespace edgegpu

@@ -13,9 +13,9 @@ bool satisfies_expression(const YamlNode* labels, const YamlNode& expression) {
     const YamlNode* value = labels != nullptr ? labels->find(expression.text_at({"key"})) : nullptr;
     const std::string wanted = expression.text_at({"operator"});
     const std::vector<YamlNode>& values = items_of(expression.find("values"));
-    const bool listed = value != nullptr &&
-                        std::any_of(values.begin(), values.end(),
-                                    [&](const YamlNode& each) { return each.text == value->text; });
+    const bool listed = value != nullptr && std::ranges::any_of(values, [&](const YamlNode& each) {
+                            return each.text == value->text;
+                        });
     if (wanted == "In") {
         return listed;
     }
@@ -48,8 +48,9 @@ bool satisfy_selector(const YamlNode* labels, const YamlNode& selector) {
     const YamlNode* equal = selector.find("matchLabels");
     const std::vector<YamlNode>& expressions = items_of(selector.find("matchExpressions"));
     return (equal == nullptr || have_labels(labels, *equal)) &&
-           std::all_of(expressions.begin(), expressions.end(),
-                       [&](const YamlNode& each) { return satisfies_expression(labels, each); });
+           std::ranges::all_of(expressions, [&](const YamlNode& each) {
+               return satisfies_expression(labels, each);
+           });
 }
 
 bool is_label_of_controllers(std::string_view key) {
@@ -57,7 +58,7 @@ bool is_label_of_controllers(std::string_view key) {
         "controller-revision-hash", "controller-uid",    "job-name",
         "pod-template-generation",  "pod-template-hash", "statefulset.kubernetes.io/pod-name"};
     return key.starts_with("batch.kubernetes.io/") || key.starts_with("apps.kubernetes.io/") ||
-           std::find(names.begin(), names.end(), key) != names.end();
+           std::ranges::find(names, key) != names.end();
 }
 
 }  // namespace edgegpu

@@ -109,7 +109,7 @@ void check_service(const KnownObjects& known, const std::vector<PodTemplate>& po
     }
     const auto selected = selected_pods(known, pods, name_space, *selector);
     if (!selected.empty()) {
-        if (!std::any_of(selected.begin(), selected.end(), [&](const PodTemplate* pod) {
+        if (!std::ranges::any_of(selected, [&](const PodTemplate* pod) {
                 return known.is_custom(*pod->where.object);
             })) {
             check_target_ports(service, selected, findings);
@@ -143,7 +143,7 @@ struct ServiceReference {
 
 bool has_port(const KubeObject& service, std::string_view port) {
     const std::vector<YamlNode>& ports = items_of(service.content.find({"spec", "ports"}));
-    return ports.empty() || std::any_of(ports.begin(), ports.end(), [&](const YamlNode& each) {
+    return ports.empty() || std::ranges::any_of(ports, [&](const YamlNode& each) {
                return each.text_at({is_number(port) ? "port" : "name"}) == port;
            });
 }

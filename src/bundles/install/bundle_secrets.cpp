@@ -29,8 +29,7 @@ bool has_secret_value(const KubeObject& object) {
     }
     for (const char* key : {"data", "stringData"}) {
         const YamlNode* const values = object.content.find(key);
-        if (values != nullptr &&
-            !std::all_of(values->items.begin(), values->items.end(), is_public)) {
+        if (values != nullptr && !std::ranges::all_of(values->items, is_public)) {
             return true;
         }
     }
@@ -60,7 +59,7 @@ SourceLocation place_of(const BundleFiles& files, const std::string& file,
         const std::size_t at = found->second.find(object.name);
         const std::string_view before =
             std::string_view(found->second).substr(0, at == std::string::npos ? 0 : at);
-        line += static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
+        line += static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
     }
     return files.place_of(file, line, 1);
 }

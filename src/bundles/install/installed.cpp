@@ -18,7 +18,7 @@ constexpr std::string_view each_directory = "/*";
 
 /// Whether there is a kustomization at the top, or in the directory "NAME/".
 bool has_kustomization(const BundleFiles& bundle, std::string_view directory = {}) {
-    return std::any_of(bundle.files.begin(), bundle.files.end(), [&](const auto& file) {
+    return std::ranges::any_of(bundle.files, [&](const auto& file) {
         return file.first.starts_with(directory) &&
                is_kustomization_name(std::string_view(file.first).substr(directory.size()));
     });
@@ -72,7 +72,7 @@ std::optional<std::set<std::string>> only_lists(const BundleFiles& bundle) {
             return std::nullopt;
         }
     }
-    const bool directories = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    const bool directories = std::ranges::all_of(names, [&](const std::string& name) {
         return name.find('/') == std::string::npos && has_kustomization(bundle, name + '/');
     });
     return directories && !names.empty() ? std::optional(names) : std::nullopt;

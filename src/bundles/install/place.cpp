@@ -1,6 +1,5 @@
 #include "bundles/install/place.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>

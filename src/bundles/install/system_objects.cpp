@@ -13,7 +13,7 @@ namespace {
 
 template <std::size_t count>
 bool is_among(const std::array<std::string_view, count>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 /// Kinds of which programs of the cluster make all objects, or nearly all.
@@ -44,7 +44,7 @@ bool is_role_of_system(std::string_view name) {
 /// A definition in an API group of MicroShift.
 bool is_definition_of_system(std::string_view name) {
     const std::vector<MicroshiftGroup>& groups = microshift_groups();
-    return std::any_of(groups.begin(), groups.end(), [&](const MicroshiftGroup& each) {
+    return std::ranges::any_of(groups, [&](const MicroshiftGroup& each) {
         return name.size() > each.group.size() && name.ends_with(each.group) &&
                name[name.size() - each.group.size() - 1] == '.';
     });
@@ -52,8 +52,7 @@ bool is_definition_of_system(std::string_view name) {
 
 bool is_constraint_of_system(std::string_view name) {
     const std::vector<Scc> constraints = microshift_sccs();
-    return std::any_of(constraints.begin(), constraints.end(),
-                       [&](const Scc& scc) { return scc.name == name; });
+    return std::ranges::any_of(constraints, [&](const Scc& scc) { return scc.name == name; });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +17,7 @@
 #include "bundles/install/system_objects.hpp"
 #include "schema/kubernetes_schemas.hpp"
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 #include "yaml/yaml_writer.hpp"
 
 namespace edgegpu {
@@ -53,7 +53,7 @@ using DeletedObjects = std::set<DeletedObject>;
 bool holds_data(const DeletedObject& object) {
     static constexpr std::array<std::string_view, 4> kinds{
         "Namespace", "PersistentVolumeClaim", "PersistentVolume", "CustomResourceDefinition"};
-    return std::find(kinds.begin(), kinds.end(), object.kind) != kinds.end();
+    return std::ranges::find(kinds, object.kind) != kinds.end();
 }
 
 /// Kinds of OpenShift that MicroShift always serves.
@@ -292,9 +292,7 @@ private:
         const std::string text =
             documents.empty() ? ""
                               : documents[0].text_at({"metadata", "annotations", commits_left});
-        std::int64_t left = 0;
-        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), left);
-        return code == std::errc() && end == text.data() + text.size() ? left : 0;
+        return whole_number<std::int64_t>(text).value_or(0);
     }
 
     void write(const std::string& name, const Dropped& dropped) {

@@ -107,24 +107,20 @@ std::optional<std::string> Started::value(std::string_view option,
 
 bool Started::mentions(std::string_view text) const {
     const auto has = [&](const std::string& each) { return each.find(text) != std::string::npos; };
-    return std::any_of(words.begin(), words.end(), has) ||
-           std::any_of(environment.begin(), environment.end(), has);
+    return std::ranges::any_of(words, has) || std::ranges::any_of(environment, has);
 }
 
 Started started_by(const json& container) {
     Started started;
     const std::string image = text_in(container, {"image"});
-    const auto known = std::find_if(images.begin(), images.end(), [&](const ImagePrograms& each) {
-        return each.image == name_of_image(image);
-    });
+    const auto known = std::ranges::find(images, name_of_image(image), &ImagePrograms::image);
     if (known == images.end()) {
         return started;
     }
     started.words = texts_at(container, {"command"});
     const std::string_view program =
         started.words.empty() ? known->entry_point : file_name(started.words.front());
-    const auto need = std::find_if(needs.begin(), needs.end(),
-                                   [&](const Need& each) { return each.program == program; });
+    const auto need = std::ranges::find(needs, program, &Need::program);
     started.program = need != needs.end()          ? need->program
                       : program == "dcgm-exporter" ? "dcgm-exporter"
                                                    : "";

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "bundles/privileges/pod_security_checks.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -59,7 +59,7 @@ void run_controls(const std::array<Since, Size>& controls, const PodUnderCheck& 
 }  // namespace
 
 std::optional<PodSecurityLevel> pod_security_level(std::string_view name) {
-    const auto found = std::find(level_names.begin(), level_names.end(), name);
+    const auto found = std::ranges::find(level_names, name);
     return found != level_names.end()
                ? std::optional(static_cast<PodSecurityLevel>(found - level_names.begin()))
                : std::nullopt;
@@ -83,14 +83,9 @@ std::optional<KubernetesVersion> pod_security_version(std::string_view name,
         return std::nullopt;
     }
     const std::string_view digits = name.substr(prefix.size());
-    KubernetesVersion version;
-    const auto [end, code] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), version.minor);
+    const auto minor = whole_number<unsigned>(digits);
     const bool canonical = digits.size() == 1 || !digits.starts_with('0');
-    if (code != std::errc() || end != digits.data() + digits.size() || !canonical) {
-        return std::nullopt;
-    }
-    return version;
+    return minor && canonical ? std::optional(KubernetesVersion{*minor}) : std::nullopt;
 }
 
 void PodUnderCheck::add(PodSecurityControl control, std::string pointer, std::string message,

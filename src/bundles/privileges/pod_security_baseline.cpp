@@ -52,9 +52,8 @@ constexpr std::array<ContainerType, 5> selinux_types{{{0, ""},
 
 template <typename Table>
 bool has_since(const Table& table, std::string_view name, KubernetesVersion version) {
-    return std::any_of(table.begin(), table.end(), [&](const auto& each) {
-        return each.name == name && version.minor >= each.since;
-    });
+    return std::ranges::any_of(
+        table, [&](const auto& each) { return each.name == name && version.minor >= each.since; });
 }
 
 /// The hosts that a probe or a handler names.
@@ -101,8 +100,7 @@ void check_added_capabilities(const PodUnderCheck& check) {
              items_at(*container.content, {"securityContext", "capabilities", "add"})) {
             const std::string name = item.is_string() ? item.get<std::string>() : "";
             const std::size_t at = index++;
-            if (std::find(default_capabilities.begin(), default_capabilities.end(), name) ==
-                default_capabilities.end()) {
+            if (std::ranges::find(default_capabilities, name) == default_capabilities.end()) {
                 check.add(
                     PodSecurityControl::capabilities,
                     fmt::format("{}/securityContext/capabilities/add/{}", container.pointer, at),

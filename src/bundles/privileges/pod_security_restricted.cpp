@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 9> restricted_volumes{
 bool drops_all(const json& container) {
     const std::vector<std::string> dropped =
         texts_at(container, {"securityContext", "capabilities", "drop"});
-    return std::find(dropped.begin(), dropped.end(), "ALL") != dropped.end();
+    return std::ranges::find(dropped, "ALL") != dropped.end();
 }
 
 bool is_false(const json& value) {
@@ -66,11 +66,9 @@ void check_volume_types(const PodUnderCheck& check) {
     for (const json& volume : items_at(check.pod, {"spec", "volumes"})) {
         const std::size_t at = index++;
         const std::vector<std::string> sources = sources_of_volume(volume);
-        const bool allowed =
-            std::any_of(sources.begin(), sources.end(), [](const std::string& source) {
-                return std::find(restricted_volumes.begin(), restricted_volumes.end(), source) !=
-                       restricted_volumes.end();
-            });
+        const bool allowed = std::ranges::any_of(sources, [](const std::string& source) {
+            return std::ranges::find(restricted_volumes, source) != restricted_volumes.end();
+        });
         if (!allowed) {
             const std::string type = sources.empty() ? "unknown type" : sources.front();
             check.add(

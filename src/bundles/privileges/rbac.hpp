@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "bundles/roles.hpp"
 
 namespace edgegpu {
 
@@ -34,20 +36,26 @@ enum class Allowed : std::uint8_t {
     unknown  ///< a role that is bound is not among the objects, or it is only for named objects
 };
 
-/// What the roles and role bindings among objects allow to service accounts.
+/// What the roles and role bindings among objects allow.
 class AccessRules {
 public:
-    /// `objects`: of any kind; the others are left alone. They are copied as far as they matter.
-    explicit AccessRules(const std::vector<nlohmann::json>& objects);
+    explicit AccessRules(AccessObjects objects) : objects_(std::move(objects)) {}
 
     /// Whether the account may do it. `AccessRules` knows the roles of MicroShift's security
     /// context constraints (system:openshift:scc:NAME), and that Kubernetes' own user-facing roles
     /// (view, edit, admin) allow no use of these.
     [[nodiscard]] Allowed may(const ServiceAccountName& account, const ApiRequest& request) const;
 
+    /// Whether any program of namespace `name_space`, or one that has a role there, may do one of
+    /// `verbs` with an object `name` of a resource ("secrets") there, or might: by a role that
+    /// other roles make up. With an empty `name_space`: whether any program may, in all namespaces.
+    /// What programs create need not be in a bundle.
+    [[nodiscard]] bool anybody_may(const std::vector<std::string_view>& verbs,
+                                   std::string_view group, std::string_view resource,
+                                   std::string_view name_space, std::string_view name) const;
+
 private:
-    std::vector<nlohmann::json> roles_;
-    std::vector<nlohmann::json> bindings_;
+    AccessObjects objects_;
 };
 
 /// Whether the text names the account or a group of users that it is in:

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <tuple>
 
 #include "bundles/privileges/pod_json.hpp"
 #include "embedded_scc.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 #include "yaml/yaml.hpp"
 #include "yaml/yaml_json.hpp"
@@ -22,10 +22,8 @@ using nlohmann::json;
 constexpr SccIdRange allotted{1'000'000'000, 1'999'999'999};
 
 std::optional<std::int64_t> id_in(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = code == std::errc() && end == text.data() + text.size() && value >= 0;
-    return whole ? std::optional(value) : std::nullopt;
+    const auto value = whole_number<std::int64_t>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// "1000/100" (start and size) or "1000-1099"
@@ -94,7 +92,7 @@ void read_volumes(const json& object, Scc& scc) {
 
 template <typename Texts>
 bool has_text(const Texts& texts, std::string_view text) {
-    return std::find(texts.begin(), texts.end(), text) != texts.end();
+    return std::ranges::find(texts, text) != texts.end();
 }
 
 std::int64_t capability_points(const Scc& scc) {
@@ -114,8 +112,8 @@ std::int64_t volume_points(const Scc& scc) {
     if (has_text(scc.volumes, "hostPath") || has_text(scc.volumes, "*")) {
         return 200'000;
     }
-    return std::all_of(scc.volumes.begin(), scc.volumes.end(),
-                       [](const std::string& each) { return has_text(trivial, each); })
+    return std::ranges::all_of(scc.volumes,
+                               [](const std::string& each) { return has_text(trivial, each); })
                ? 0
                : 100'000;
 }
@@ -134,17 +132,16 @@ bool is_privileged(const Scc& scc) {
     const bool host = scc.allows_host_ipc || scc.allows_host_network || scc.allows_host_pid ||
                       scc.allows_host_ports || has_text(scc.volumes, "hostPath");
     const bool capabilities =
-        std::any_of(scc.allowed_capabilities.begin(), scc.allowed_capabilities.end(),
-                    [](const std::string& each) { return !has_text(baseline, each); });
+        std::ranges::any_of(scc.allowed_capabilities,
+                            [](const std::string& each) { return !has_text(baseline, each); });
     const bool selinux = scc.any_selinux ||
                          !has_text(types, text_in(scc.selinux_options, {"type"})) ||
                          !text_in(scc.selinux_options, {"user"}).empty() ||
                          !text_in(scc.selinux_options, {"role"}).empty();
-    const bool seccomp =
-        std::any_of(scc.seccomp.begin(), scc.seccomp.end(), [](const std::string& each) {
-            return each != "runtime/default" && each != "docker/default" &&
-                   !each.starts_with("localhost/");
-        });
+    const bool seccomp = std::ranges::any_of(scc.seccomp, [](const std::string& each) {
+        return each != "runtime/default" && each != "docker/default" &&
+               !each.starts_with("localhost/");
+    });
     // A safe one in the list of the unsafe ones is not worth a table: it only makes the level
     // wider.
     return host || capabilities || selinux || seccomp || scc.allows_privileged ||
@@ -159,13 +156,13 @@ bool is_restricted(const Scc& scc, const NamespaceIds& ids) {
     const bool root = scc.user == UserRule::any ||
                       (scc.user == UserRule::must_run_as && scc.uid == 0) ||
                       (scc.user == UserRule::range && scc.uids.value_or(ids.users).first == 0);
-    const bool capabilities =
-        has_text(scc.dropped_capabilities, "ALL") &&
-        std::all_of(scc.allowed_capabilities.begin(), scc.allowed_capabilities.end(),
-                    [](const auto& each) { return each == "NET_BIND_SERVICE"; });
+    const bool capabilities = has_text(scc.dropped_capabilities, "ALL") &&
+                              std::ranges::all_of(scc.allowed_capabilities, [](const auto& each) {
+                                  return each == "NET_BIND_SERVICE";
+                              });
     return !root && capabilities && !scc.allows_escalation && !scc.seccomp.empty() &&
-           std::all_of(scc.volumes.begin(), scc.volumes.end(),
-                       [](const std::string& each) { return has_text(volumes, each); });
+           std::ranges::all_of(scc.volumes,
+                               [](const std::string& each) { return has_text(volumes, each); });
 }
 
 }  // namespace
@@ -247,7 +244,7 @@ std::vector<Scc> microshift_sccs() {
 }
 
 void sort_sccs(std::vector<Scc>& sccs) {
-    std::sort(sccs.begin(), sccs.end(), [](const Scc& a, const Scc& b) {
+    std::ranges::sort(sccs, [](const Scc& a, const Scc& b) {
         return std::tuple(b.priority, a.points(), a.name) <
                std::tuple(a.priority, b.points(), b.name);
     });

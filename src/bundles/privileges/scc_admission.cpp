@@ -25,8 +25,7 @@ void check_group(SccAdmission& admission, const GroupRule& rule,
         return;
     }
     const auto group = value.get<std::int64_t>();
-    if (std::none_of(ranges.begin(), ranges.end(),
-                     [&](const SccIdRange& range) { return range.has(group); })) {
+    if (std::ranges::none_of(ranges, [&](const SccIdRange& range) { return range.has(group); })) {
         admission.add(
             "/spec/securityContext/" + field,
             fmt::format("the pod's {} {} is not one of the namespace's groups", field, group),
@@ -65,8 +64,8 @@ void apply_pod_context(SccAdmission& admission) {
     // An annotation of old versions counts more than the field, and becomes one.
     std::string profile = text_in(admission.pod, {"metadata", "annotations", seccomp_of_pod});
     if (profile.empty() && value_at(context, {"seccompProfile"}).is_null()) {
-        const auto first = std::find_if(scc.seccomp.begin(), scc.seccomp.end(),
-                                        [](const std::string& each) { return each != "*"; });
+        const auto first =
+            std::ranges::find_if(scc.seccomp, [](const std::string& each) { return each != "*"; });
         profile = first != scc.seccomp.end() ? *first : "";
     }
     if (!profile.empty()) {
@@ -96,7 +95,7 @@ void check_host(SccAdmission& admission) {
 }
 
 bool matches_sysctl(const std::vector<std::string>& patterns, std::string_view name) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return std::ranges::any_of(patterns, [&](const std::string& pattern) {
         return pattern.ends_with('*')
                    ? name.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1))
                    : name == pattern;
@@ -141,7 +140,7 @@ std::string volume_type(const std::string& source) {
 
 bool has_token(const json& volume) {
     const std::vector<json>& sources = items_at(volume, {"projected", "sources"});
-    return std::any_of(sources.begin(), sources.end(), [](const json& source) {
+    return std::ranges::any_of(sources, [](const json& source) {
         return !value_at(source, {"serviceAccountToken"}).is_null();
     });
 }

@@ -107,9 +107,10 @@ ConsoleOutput console_output(const GlobalOptions& global) {
     return output;
 }
 
-Context command_context(const GlobalOptions& global, Console& console) {
+Context command_context(const GlobalOptions& global, Console& console,
+                        const std::filesystem::path& cache_dir) {
     Context ctx;
-    ctx.cache = cache_directory({});
+    ctx.cache = cache_directory(cache_dir);
     ctx.log = global.log;
     ctx.console = &console;
     ctx.cancelled = &interrupted();

@@ -48,8 +48,7 @@ constexpr int progress_number = 3;
 }  // namespace
 
 BuildProcess::BuildProcess(std::vector<std::string> argv) {
-    std::replace(argv.begin(), argv.end(), std::string("@progress"),
-                 std::to_string(progress_number));
+    std::ranges::replace(argv, std::string("@progress"), std::to_string(progress_number));
     std::vector<char*> words;
     words.reserve(argv.size() + 1);
     for (std::string& word : argv) {

@@ -94,14 +94,13 @@ std::string builds_document(const std::vector<BuildOutcome>& outcomes, double se
 }
 
 int builds_status(const std::vector<BuildOutcome>& outcomes, bool unchanged) {
-    const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
-                                     [](const BuildOutcome& one) { return !succeeded(one); });
+    const auto failed =
+        std::ranges::find_if(outcomes, [](const BuildOutcome& one) { return !succeeded(one); });
     if (failed != outcomes.end()) {
         return failed->status;
     }
-    const bool all_unchanged =
-        std::all_of(outcomes.begin(), outcomes.end(),
-                    [](const BuildOutcome& one) { return is_unchanged(document_of(one)); });
+    const bool all_unchanged = std::ranges::all_of(
+        outcomes, [](const BuildOutcome& one) { return is_unchanged(document_of(one)); });
     return unchanged && all_unchanged ? unchanged_status : 0;
 }
 

@@ -38,7 +38,7 @@ std::string flags_of(const std::vector<OptionInfo>& options) {
 
 std::string choices_of(const std::string& value) {
     std::string words = value;
-    std::replace(words.begin(), words.end(), '|', ' ');
+    std::ranges::replace(words, '|', ' ');
     return words;
 }
 
@@ -189,7 +189,8 @@ std::string fish_text(std::string_view text) {
     return result;
 }
 
-std::string fish_values(const std::string& value) {
+/// `commands`: the names of all commands, which are the words of a COMMAND.
+std::string fish_values(const std::string& value, const std::string& commands) {
     if (value.empty()) {
         return "";
     }
@@ -214,10 +215,14 @@ std::string fish_values(const std::string& value) {
     if (value == "LOCK|REF") {
         return " -r -F -a '(__edgegpu_there commits)'";
     }
+    if (value == "COMMAND") {
+        return fmt::format(" -x -a '{}'", commands);
+    }
     return is_choice(value) ? fmt::format(" -x -a '{}'", choices_of(value)) : " -x";
 }
 
-std::string fish_options(const std::vector<OptionInfo>& options, const std::string& condition) {
+std::string fish_options(const std::vector<OptionInfo>& options, const std::string& condition,
+                         const std::string& commands) {
     std::string text;
     for (const OptionInfo& option : options) {
         text += "complete -c edgegpu" + condition;
@@ -226,7 +231,7 @@ std::string fish_options(const std::vector<OptionInfo>& options, const std::stri
                 text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
             }
         }
-        text += fish_values(option.value);
+        text += fish_values(option.value, commands);
         text += option.positional ? "\n" : fmt::format(" -d '{}'\n", fish_text(option.description));
     }
     return text;
@@ -242,10 +247,11 @@ std::string fish_script(const Interface& interface) {
             "complete -c edgegpu -n 'not __fish_seen_subcommand_from {}' -a {} -d '{}'\n", commands,
             command.name, fish_text(command.description));
     }
-    text += fish_options(interface.options, "");
+    text += fish_options(interface.options, "", commands);
     for (const CommandInfo& command : interface.commands) {
         text += fish_options(command.options,
-                             fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name));
+                             fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name),
+                             commands);
     }
     return text;
 }

@@ -75,6 +75,9 @@ No set of packages satisfies the blueprint.
 .B 4
 A download failed, or a checksum or signature is wrong.
 .TP
+.B 76
+The rollout is paused (only \fBrollout check\fR).
+.TP
 .B 77
 The image is unchanged (only with \fB\-\-unchanged\-exit\-77\fR).
 .TP

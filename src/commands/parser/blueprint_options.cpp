@@ -17,16 +17,14 @@ void add_cache_options(CLI::App& verb, std::filesystem::path& cache_dir, bool& o
 
 /// What the command line may add to a blueprint.
 void add_blueprint_options(CLI::App& verb, BlueprintOptions& inputs) {
-    verb.add_option("--repository-file", inputs.repository_files,
-                    "A .repo file whose repositories are added to the blueprint's; can be given "
-                    "several times. Without any repository, this machine's are used "
-                    "(/etc/yum.repos.d) if it has the image's distribution")
-        ->type_name("FILE")
+    add_value(verb, "--repository-file", inputs.repository_files, "FILE",
+              "A .repo file whose repositories are added to the blueprint's; can be given "
+              "several times. Without any repository, this machine's are used "
+              "(/etc/yum.repos.d) if it has the image's distribution")
         ->allow_extra_args(false);
-    verb.add_option("--distro", inputs.distro,
-                    "Distribution of the image, such as rhel-9.4, centos-9 or fedora-40 (default: "
-                    "distro in the blueprint, else this machine's)")
-        ->type_name("NAME-VERSION");
+    add_value(verb, "--distro", inputs.distro, "NAME-VERSION",
+              "Distribution of the image, such as rhel-9.4, centos-9 or fedora-40 (default: "
+              "distro in the blueprint, else this machine's)");
     add_parameter_options(verb, inputs.parameters);
 }
 
@@ -39,14 +37,12 @@ void add_explain_option(CLI::App& verb, bool& explain) {
 
 void add_parameter_options(CLI::App& verb, GivenParameters& parameters, CLI::Option* blueprint) {
     for (CLI::Option* option :
-         {verb.add_option("--set", parameters.set,
-                          "Value of a parameter of the blueprint; elements of an array with commas "
-                          "between them; can be given several times")
-              ->type_name("NAME=VALUE"),
-          verb.add_option("--parameters", parameters.files,
-                          "TOML file with values of parameters of the blueprint, NAME = VALUE; can "
-                          "be given several times: later ones take precedence, and --set over all")
-              ->type_name("FILE")}) {
+         {add_value(verb, "--set", parameters.set, "NAME=VALUE",
+                    "Value of a parameter of the blueprint; elements of an array with commas "
+                    "between them; can be given several times"),
+          add_value(verb, "--parameters", parameters.files, "FILE",
+                    "TOML file with values of parameters of the blueprint, NAME = VALUE; can "
+                    "be given several times: later ones take precedence, and --set over all")}) {
         option->allow_extra_args(false);
         if (blueprint != nullptr) {
             option->needs(blueprint);
@@ -57,28 +53,23 @@ void add_parameter_options(CLI::App& verb, GivenParameters& parameters, CLI::Opt
 void add_build(CLI::App& app, BuildCommand& build) {
     CLI::App* verb = app.add_subcommand(
         "build", "Build the image of a blueprint and commit it to an ostree repository");
-    verb->add_option(
-            "BLUEPRINT", build.blueprints,
-            "Blueprint file (TOML); several are built in parallel and share the cache; a build "
-            "that fails does not stop the others")
-        ->required()
-        ->type_name("BLUEPRINT");
-    verb->add_option("--repo", build.repo,
-                     "ostree repository (mode archive); created if it does not exist "
-                     "(default: repo, in the working directory)")
-        ->type_name("DIR");
+    add_value(*verb, "BLUEPRINT", build.blueprints, "BLUEPRINT",
+              "Blueprint file (TOML); several are built in parallel and share the cache; a build "
+              "that fails does not stop the others")
+        ->required();
+    add_value(*verb, "--repo", build.repo, "DIR",
+              "ostree repository (mode archive); created if it does not exist "
+              "(default: repo, in the working directory)");
     add_blueprint_options(*verb, build.inputs);
     add_cache_options(*verb, build.cache_dir, build.offline);
     CLI::Option* lock =
-        verb->add_option("--lock", build.lockfile,
-                         "Lockfile to write, or to read with --locked (default: beside the "
-                         "blueprint, its name with .lock; with --set or --parameters, name and "
-                         "ref)")
-            ->type_name("FILE");
-    verb->add_option("--lock-dir", build.lock_dir,
-                     "Directory of lockfiles with their default names, also of several blueprints "
-                     "(default: that of each blueprint)")
-        ->type_name("DIR")
+        add_value(*verb, "--lock", build.lockfile, "FILE",
+                  "Lockfile to write, or to read with --locked (default: beside the "
+                  "blueprint, its name with .lock; with --set or --parameters, name and "
+                  "ref)");
+    add_value(*verb, "--lock-dir", build.lock_dir, "DIR",
+              "Directory of lockfiles with their default names, also of several blueprints "
+              "(default: that of each blueprint)")
         ->check(not_empty())
         ->excludes(lock);
     verb->add_flag("--locked", build.locked, "Build exactly the packages of the lockfile, or fail");
@@ -95,86 +86,69 @@ void add_build(CLI::App& app, BuildCommand& build) {
             "else level 6)")
         ->check(one_of({"fast", "default", "best"}))
         ->type_name("fast|default|best");
-    verb->add_option("--max-upgrade-bytes", build.max_upgrade_bytes,
-                     "Fail, and leave the ref as it is, if a device with the parent commit would "
-                     "have to download more than this, such as 200M, without a static delta "
-                     "(default: no limit)")
-        ->type_name("SIZE")
+    add_value(*verb, "--max-upgrade-bytes", build.max_upgrade_bytes, "SIZE",
+              "Fail, and leave the ref as it is, if a device with the parent commit would "
+              "have to download more than this, such as 200M, without a static delta "
+              "(default: no limit)")
         ->check(size_text());
-    verb->add_option(
-            "--jobs", build.jobs,
-            "Number of worker threads; with several blueprints, number of parallel builds, "
-            "which share the processors (default: number of processors)")
-        ->type_name("N")
+    add_value(*verb, "--jobs", build.jobs, "N",
+              "Number of worker threads; with several blueprints, number of parallel builds, "
+              "which share the processors (default: number of processors)")
         ->check(number_in(1, 256));
-    verb->add_option("--program-timeout", build.program_timeout,
-                     "Time limit for each program of the image, such as a scriptlet or dracut; six "
-                     "times as long for compiling kernel modules; 0: no limit (default: 600)")
-        ->type_name("SECONDS")
+    add_value(*verb, "--program-timeout", build.program_timeout, "SECONDS",
+              "Time limit for each program of the image, such as a scriptlet or dracut; six "
+              "times as long for compiling kernel modules; 0: no limit (default: 600)")
         ->check(number_in(0, 86400));
-    verb->add_option(
-            "--cache-max-size", build.cache_max_size,
-            "After the build, remove the least recently used entries until the cache is no "
-            "larger than this, such as 20G or 500M (default: remove nothing)")
-        ->type_name("SIZE")
+    add_value(*verb, "--cache-max-size", build.cache_max_size, "SIZE",
+              "After the build, remove the least recently used entries until the cache is no "
+              "larger than this, such as 20G or 500M (default: remove nothing)")
         ->check(size_text());
 }
 
 void add_resolve(CLI::App& app, ResolveCommand& resolve) {
     CLI::App* verb =
         app.add_subcommand("resolve", "Show the packages of an image, and why each is included");
-    verb->add_option("BLUEPRINT", resolve.blueprint, "Blueprint file (TOML)")
-        ->required()
-        ->type_name("BLUEPRINT");
+    add_value(*verb, "BLUEPRINT", resolve.blueprint, "BLUEPRINT", "Blueprint file (TOML)")
+        ->required();
     add_blueprint_options(*verb, resolve.inputs);
     add_cache_options(*verb, resolve.cache_dir, resolve.offline);
     CLI::Option* lock =
-        verb->add_option("--lock", resolve.lockfile,
-                         "Write the lockfile to this file; with --keep or --update, read it first")
-            ->type_name("FILE");
+        add_value(*verb, "--lock", resolve.lockfile, "FILE",
+                  "Write the lockfile to this file; with --keep or --update, read it first");
     verb->add_flag("--keep", resolve.keep,
                    "Keep what is locked: resolve only what the blueprint requests anew, and drop "
                    "what it no longer needs")
         ->needs(lock);
-    verb->add_option(
-            "--update", resolve.update,
-            "Update or add only these packages and container images (all, if none is named) and "
-            "keep the rest as locked")
-        ->type_name("PACKAGE")
+    add_value(*verb, "--update", resolve.update, "PACKAGE",
+              "Update or add only these packages and container images (all, if none is named) and "
+              "keep the rest as locked")
         ->expected(0, -1)
         ->needs(lock);
-    verb->add_option("--against", resolve.against,
-                     "Show the changes since a lockfile, or since a ref of --repo, first")
-        ->type_name("LOCK|REF");
+    add_value(*verb, "--against", resolve.against, "LOCK|REF",
+              "Show the changes since a lockfile, or since a ref of --repo, first");
     verb->add_flag("--changes-only", resolve.changes_only,
                    "Show only what changes, since --against or else since the lockfile");
     verb->add_flag("--dry-run", resolve.dry_run, "Leave the lockfile as it is")->needs(lock);
-    verb->add_option("--repo", resolve.repo,
-                     "ostree repository for --against (default: repo, in the working directory)")
-        ->type_name("DIR");
+    add_value(*verb, "--repo", resolve.repo, "DIR",
+              "ostree repository for --against (default: repo, in the working directory)");
     add_explain_option(*verb, resolve.explain);
 }
 
 void add_why(CLI::App& app, WhyCommand& why) {
     CLI::App* verb = app.add_subcommand(
         "why", "Show which dependencies pull a package into the image, or what keeps it out");
-    verb->add_option("BLUEPRINT", why.blueprint, "Blueprint file (TOML)")
-        ->required()
-        ->type_name("BLUEPRINT");
-    verb->add_option(
-            "PACKAGE", why.package,
-            "Name, NEVRA or glob of a package, a capability that packages provide, or a path")
-        ->required()
-        ->type_name("PACKAGE");
+    add_value(*verb, "BLUEPRINT", why.blueprint, "BLUEPRINT", "Blueprint file (TOML)")->required();
+    add_value(*verb, "PACKAGE", why.package, "PACKAGE",
+              "Name, NEVRA or glob of a package, a capability that packages provide, or a path")
+        ->required();
     add_blueprint_options(*verb, why.inputs);
     add_cache_options(*verb, why.cache_dir, why.offline);
 }
 
 void add_check(CLI::App& app, CheckCommand& check) {
     CLI::App* verb = app.add_subcommand("check", "Validate blueprints without network access");
-    verb->add_option("BLUEPRINT", check.blueprints, "Blueprint files (TOML)")
-        ->required()
-        ->type_name("BLUEPRINT");
+    add_value(*verb, "BLUEPRINT", check.blueprints, "BLUEPRINT", "Blueprint files (TOML)")
+        ->required();
     add_blueprint_options(*verb, check.inputs);
     verb->add_flag("--print", check.print,
                    "Print the blueprint as one TOML file, with what it extends and its parameters "

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -102,72 +105,42 @@ std::string help_of(const CLI::App& app, const std::string& command) {
 
 int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& arguments,
              const RunningCommand& running) {
-    if (verb == "init") {
-        return run_init(arguments.global, arguments.init);
-    }
-    if (verb == "build") {
-        return run_build(arguments.global, arguments.build);
-    }
-    if (verb == "resolve") {
-        return run_resolve(arguments.global, arguments.resolve);
-    }
-    if (verb == "why") {
-        return run_why(arguments.global, arguments.why);
-    }
-    if (verb == "diff") {
-        return run_diff(arguments.global, arguments.diff);
-    }
-    if (verb == "test") {
-        return run_test(arguments.global, arguments.test);
-    }
-    if (verb == "image") {
-        return run_image(arguments.global, arguments.image);
-    }
-    if (verb == "publish") {
-        return run_publish(arguments.global, arguments.publish);
-    }
-    if (verb == "promote") {
-        return run_promote(arguments.global, arguments.promote);
-    }
-    if (verb == "channels") {
-        return run_channels(arguments.global, arguments.channels);
-    }
-    if (verb == "fsck") {
-        return run_fsck(arguments.global, arguments.fsck);
-    }
-    if (verb == "prune") {
-        return run_prune(arguments.global, arguments.prune);
-    }
-    if (verb == "upload") {
-        return run_upload(arguments.global, arguments.upload);
-    }
-    if (verb == "check") {
-        return run_check(arguments.global, arguments.check, running);
-    }
-    if (verb == "cache") {
-        return run_cache(arguments.global, arguments.cache);
-    }
-    if (verb == "gpus") {
-        return run_gpus(arguments.global, arguments.gpu);
-    }
-    if (verb == "doctor") {
-        return run_doctor(arguments.global, arguments.doctor_cache_dir);
-    }
-    if (verb == "bundles") {
-        return run_bundles(arguments.global, arguments.bundle);
+    const GlobalOptions& global = arguments.global;
+    const std::map<std::string_view, std::function<int()>> commands{
+        {"init", [&] { return run_init(global, arguments.init); }},
+        {"build", [&] { return run_build(global, arguments.build); }},
+        {"resolve", [&] { return run_resolve(global, arguments.resolve); }},
+        {"why", [&] { return run_why(global, arguments.why); }},
+        {"diff", [&] { return run_diff(global, arguments.diff); }},
+        {"test", [&] { return run_test(global, arguments.test); }},
+        {"image", [&] { return run_image(global, arguments.image); }},
+        {"publish", [&] { return run_publish(global, arguments.publish); }},
+        {"promote", [&] { return run_promote(global, arguments.promote); }},
+        {"channels", [&] { return run_channels(global, arguments.channels); }},
+        {"fsck", [&] { return run_fsck(global, arguments.fsck); }},
+        {"prune", [&] { return run_prune(global, arguments.prune); }},
+        {"upload", [&] { return run_upload(global, arguments.upload); }},
+        {"rollout", [&] { return run_rollout(global, arguments.rollout); }},
+        {"export", [&] { return run_export(global, arguments.exported); }},
+        {"check", [&] { return run_check(global, arguments.check, running); }},
+        {"cache", [&] { return run_cache(global, arguments.cache); }},
+        {"gpus", [&] { return run_gpus(global, arguments.gpu); }},
+        {"doctor", [&] { return run_doctor(global, arguments.doctor_cache_dir); }},
+        {"bundles", [&] { return run_bundles(global, arguments.bundle); }},
+    };
+    if (const auto command = commands.find(verb); command != commands.end()) {
+        return command->second();
     }
     if (verb == "help") {
         print_result(help_of(app, arguments.explained));
-        return 0;
-    }
-    if (verb == "completion") {
+    } else if (verb == "completion") {
         const std::string& wanted = arguments.completed;
         const bool shell = wanted == "bash" || wanted == "zsh" || wanted == "fish";
         print_result(shell ? completion_script(describe_interface(app), wanted)
                            : completion_words(wanted, arguments.completed_repo));
-        return 0;
+    } else {
+        print_result(manual_page(describe_interface(app)));
     }
-    print_result(manual_page(describe_interface(app)));
     return 0;
 }
 

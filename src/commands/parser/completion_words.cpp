@@ -9,6 +9,7 @@
 #include "commands/commands.hpp"
 #include "gpu/gpus.hpp"
 #include "repository/commit_view.hpp"
+#include "rollout/plan.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -40,7 +41,7 @@ std::string completion_words(const std::string& kind, const std::filesystem::pat
     std::set<std::string> words;
     if (kind == "commits") {
         for (const auto& [ref, checksum] : RepositoryView(repo).refs()) {
-            if (is_plain(ref)) {
+            if (is_plain(ref) && !is_plan_ref(ref)) {
                 words.insert(ref);
             }
         }

@@ -22,78 +22,65 @@ std::vector<std::string> image_types() {
 
 void add_source_options(CLI::App& verb, ImageCommand& image) {
     CLI::Option* const blueprint =
-        verb.add_option("--blueprint", image.blueprint,
-                        "Blueprint of the commit: its [image], customizations.filesystem and "
-                        "customizations.disk apply where no option does, and FILE.json names it")
-            ->type_name("FILE")
+        add_value(verb, "--blueprint", image.blueprint, "FILE",
+                  "Blueprint of the commit: its [image], customizations.filesystem and "
+                  "customizations.disk apply where no option does, and FILE.json names it")
             ->check(not_empty());
     add_parameter_options(verb, image.parameters, blueprint);
-    verb.add_option(
-            "--lock", image.lockfile,
-            "Lockfile of the commit, which FILE.json names (default: the lockfile that build "
-            "writes, beside the blueprint, if it exists)")
-        ->type_name("FILE")
+    add_value(verb, "--lock", image.lockfile, "FILE",
+              "Lockfile of the commit, which FILE.json names (default: the lockfile that build "
+              "writes, beside the blueprint, if it exists)")
         ->check(not_empty());
 }
 
 void add_signing_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option("--sign", image.sign,
-                    "GPG key that signs the image; FILE.asc is the detached signature (default: "
-                    "sign in the blueprint's [ostree], if its [image] has sign = true)")
-        ->type_name("KEY")
+    add_value(verb, "--sign", image.sign, "KEY",
+              "GPG key that signs the image; FILE.asc is the detached signature (default: "
+              "sign in the blueprint's [ostree], if its [image] has sign = true)")
         ->check(not_empty());
-    verb.add_option("--gpg-homedir", image.gpg_homedir,
-                    "GPG home with the secret key (default: the user's)")
-        ->type_name("DIR")
+    add_value(verb, "--gpg-homedir", image.gpg_homedir, "DIR",
+              "GPG home with the secret key (default: the user's)")
         ->check(not_empty());
 }
 
 void add_disk_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option("--size", image.size,
-                    "Size of the disk, such as 16G (default: room for the image and an update)")
-        ->type_name("SIZE")
+    add_value(verb, "--size", image.size, "SIZE",
+              "Size of the disk, such as 16G (default: room for the image and an update)")
         ->check(size_text());
-    verb.add_option("--stateroot", image.stateroot,
-                    "Name of ostree's stateroot (default: ID of the image's os-release)")
-        ->type_name("NAME")
+    add_value(verb, "--stateroot", image.stateroot, "NAME",
+              "Name of ostree's stateroot (default: ID of the image's os-release)")
         ->check(not_empty());
-    verb.add_option("--remote", image.remote,
-                    "Remote that the device upgrades from (default: the image's, if it has one)")
-        ->type_name("NAME")
+    add_value(verb, "--remote", image.remote, "NAME",
+              "Remote that the device upgrades from (default: the image's, if it has one)")
         ->check(not_empty());
-    verb.add_option("--karg", image.kernel_arguments,
-                    "Add a kernel argument to the commit's; can be given several times")
-        ->type_name("ARGUMENT")
+    add_value(verb, "--karg", image.kernel_arguments, "ARGUMENT",
+              "Add a kernel argument to the commit's; can be given several times")
         ->expected(1)
         ->take_all();
-    verb.add_option("--inject", image.injection,
-                    "TOML file with what belongs to one machine: host name, SSH keys, network, "
-                    "files of /etc and /var")
-        ->type_name("FILE")
+    add_value(verb, "--inject", image.injection, "FILE",
+              "TOML file with what belongs to one machine: host name, SSH keys, network, "
+              "files of /etc and /var")
         ->check(not_empty());
-    verb.add_option("--encrypt", image.encrypt,
-                    "Encrypt the root partition with LUKS2; tpm2: at its first boot the device "
-                    "makes the key and gives it to its TPM (default: none)")
-        ->check(one_of({"none", "tpm2"}))
-        ->type_name("none|tpm2");
+    add_value(verb, "--encrypt", image.encrypt, "none|tpm2",
+              "Encrypt the root partition with LUKS2; tpm2: at its first boot the device "
+              "makes the key and gives it to its TPM (default: none)")
+        ->check(one_of({"none", "tpm2"}));
 }
 
 void add_installer_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option("--target-rule", image.target_rule,
-                    "installer-iso: the disk to overwrite, as conditions with commas between them, "
-                    "which exactly one disk has to meet: size>=100G,model=Samsung*; or any, for "
-                    "the only disk")
-        ->type_name("RULE")
+    add_value(verb, "--target-rule", image.target_rule, "RULE",
+              "installer-iso: the disk to overwrite, as conditions with commas between them, "
+              "which exactly one disk has to meet: size>=100G,model=Samsung*; or any, for "
+              "the only disk")
         ->check(not_empty());
     verb.add_flag("--allow-unsigned", image.allow_unsigned,
                   "installer-iso: install a commit whose signature cannot be verified");
 }
 
 void add_oci_options(CLI::App& verb, ImageCommand& image) {
-    verb.add_option("--previous", image.previous,
-                    "oci: an earlier version of the image (oci:DIR[:TAG] or "
-                    "docker://HOST/NAME[:TAG]), whose layers keep their packages")
-        ->type_name("IMAGE")
+    add_value(verb, "--previous", image.previous, "IMAGE",
+              "oci: an earlier version of the image (oci:DIR[:TAG] or "
+              "docker://HOST/NAME[:TAG]), whose layers keep their packages")
         ->check(not_empty());
     verb.add_flag("--no-tls-verify", image.no_tls_verify,
                   "oci: use a registry without a certificate that is trusted");
@@ -104,40 +91,32 @@ void add_oci_options(CLI::App& verb, ImageCommand& image) {
 void add_image(CLI::App& app, ImageCommand& image) {
     CLI::App* verb = app.add_subcommand(
         "image", "Write a disk image of a commit that boots by itself, through UEFI and BIOS");
-    verb->add_option(
-            "COMMIT", image.commit,
-            "Ref, checksum or abbreviated checksum of a commit; a trailing ^ selects the parent")
-        ->required()
-        ->type_name("COMMIT");
-    verb->add_option("--repo", image.repo,
-                     "ostree repository of the commit (default: repo, in the working directory)")
-        ->type_name("DIR")
+    add_value(*verb, "COMMIT", image.commit, "COMMIT",
+              "Ref, checksum or abbreviated checksum of a commit; a trailing ^ selects the parent")
+        ->required();
+    add_value(*verb, "--repo", image.repo, "DIR",
+              "ostree repository of the commit (default: repo, in the working directory)")
         ->check(not_empty());
     const std::vector<std::string> types = image_types();
-    verb->add_option(
-            "--type", image.type,
-            "Form of the image; ami: raw, checked for Amazon EC2; "
-            "installer-iso: a medium that installs the commit; oci: a container image, from "
-            "which rpm-ostree and bootc take the commit (default: raw)")
-        ->check(one_of(types))
-        ->type_name(fmt::format("{}", fmt::join(types, "|")));
-    verb->add_option("--output", image.output,
-                     "File to write (default: from ref, version and type, in the working "
-                     "directory); FILE.sha256 and FILE.json are written beside it, of raw images "
-                     "FILE.bmap. oci: "
-                     "oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]")
-        ->type_name("FILE")
+    add_value(*verb, "--type", image.type, fmt::format("{}", fmt::join(types, "|")),
+              "Form of the image; ami: raw, checked for Amazon EC2; "
+              "installer-iso: a medium that installs the commit; oci: a container image, from "
+              "which rpm-ostree and bootc take the commit (default: raw)")
+        ->check(one_of(types));
+    add_value(*verb, "--output", image.output, "FILE",
+              "File to write (default: from ref, version and type, in the working "
+              "directory); FILE.sha256 and FILE.json are written beside it, of raw images "
+              "FILE.bmap. oci: "
+              "oci:DIR[:TAG], oci-archive:FILE[:TAG] or docker://HOST/NAME[:TAG]")
         ->check(not_empty());
     add_source_options(*verb, image);
     add_disk_options(*verb, image);
     add_installer_options(*verb, image);
     add_oci_options(*verb, image);
-    verb->add_option(
-            "--compress", image.compress,
-            "Compress the image: zstd, the whole file; clusters, those of a qcow2 image, which "
-            "QEMU starts as it is (default: none)")
-        ->check(one_of({"none", "zstd", "clusters"}))
-        ->type_name("none|zstd|clusters");
+    add_value(*verb, "--compress", image.compress, "none|zstd|clusters",
+              "Compress the image: zstd, the whole file; clusters, those of a qcow2 image, which "
+              "QEMU starts as it is (default: none)")
+        ->check(one_of({"none", "zstd", "clusters"}));
     add_signing_options(*verb, image);
     verb->add_flag("--force", image.force, "Replace files that exist");
 }

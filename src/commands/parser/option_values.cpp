@@ -12,7 +12,7 @@ namespace edgegpu {
 
 CLI::Validator one_of(std::vector<std::string> choices) {
     return {[choices = std::move(choices)](std::string& value) -> std::string {
-                if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+                if (std::ranges::find(choices, value) != choices.end()) {
                     return "";
                 }
                 return fmt::format("\"{}\" is not one of {}", value, fmt::join(choices, ", "));

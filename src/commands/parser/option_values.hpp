@@ -7,6 +7,14 @@
 
 namespace edgegpu {
 
+/// Adds an option, or an argument of a name without dashes, whose value is a `kind` in the help:
+/// "FILE", or "a|b" of words.
+template <typename Target>
+CLI::Option* add_value(CLI::App& verb, const char* name, Target& target, const std::string& kind,
+                       const std::string& text) {
+    return verb.add_option(name, target, text)->type_name(kind);
+}
+
 /// Checks of the values of options. None adds a description of its own to the help.
 
 /// One of these words.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "commands/parser/option_values.hpp"
@@ -14,17 +13,17 @@ namespace {
 
 constexpr const char* footer =
     "Exit status: 0 success; 1 failure; 2 wrong usage or invalid blueprint; 3 unsolvable;\n"
-    "4 download or verification failed; 77 unchanged (with --unchanged-exit-77);\n"
+    "4 download or verification failed; 76 rollout paused (rollout check);\n"
+    "77 unchanged (with --unchanged-exit-77);\n"
     "130 interrupted. The result goes to stdout, everything else to stderr. NO_COLOR is honoured.";
 
 const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
 
 void add_log_options(CLI::App& app, GlobalOptions& global) {
-    app.add_option("--log", global.log_file,
-                   "Append log records to this file: decisions, programs with their whole output, "
-                   "requests; "
-                   "without passwords and keys")
-        ->type_name("FILE");
+    add_value(app, "--log", global.log_file, "FILE",
+              "Append log records to this file: decisions, programs with their whole output, "
+              "requests; "
+              "without passwords and keys");
     app.add_option_function<std::string>(
            "--log-format",
            [&global](const std::string& format) {
@@ -36,7 +35,7 @@ void add_log_options(CLI::App& app, GlobalOptions& global) {
     app.add_option_function<std::string>(
            "--log-level",
            [&global](const std::string& name) {
-               const auto found = std::find(level_names.begin(), level_names.end(), name);
+               const auto found = std::ranges::find(level_names, name);
                global.log_level = static_cast<LogLevel>(found - level_names.begin());
            },
            "Show log records up to this level on stderr")
@@ -67,57 +66,46 @@ void add_global(CLI::App& app, GlobalOptions& global) {
     app.add_flag("-q,--quiet", global.quiet, "Show warnings and errors only")
         ->excludes(app.get_option("--verbose"), app.get_option("--log-level"));
     app.add_flag("--json", global.json, "Print the result as one JSON document");
-    app.add_option("--progress-fd", global.progress_fd,
-                   "Write progress events as JSON Lines to this open file descriptor")
-        ->check(number_in(0, 1 << 20))
-        ->type_name("N");
+    add_value(app, "--progress-fd", global.progress_fd, "N",
+              "Write progress events as JSON Lines to this open file descriptor")
+        ->check(number_in(0, 1 << 20));
 }
 
 void add_init(CLI::App& app, InitCommand& init) {
     CLI::App* verb = app.add_subcommand("init", "Write a first blueprint, from what is told here");
-    verb->add_option("FILE", init.blueprint,
-                     "The blueprint; its name is that of the image (default: edge.toml)")
-        ->type_name("FILE");
-    verb->add_option("--distro", init.distro, "Distribution of the image, such as rhel-9.4")
-        ->required()
-        ->type_name("NAME-VERSION");
-    verb->add_option("--repository-file", init.repository_files,
-                     ".repo file with the image's repositories; can be given several times")
-        ->type_name("FILE")
+    add_value(*verb, "FILE", init.blueprint, "FILE",
+              "The blueprint; its name is that of the image (default: edge.toml)");
+    add_value(*verb, "--distro", init.distro, "NAME-VERSION",
+              "Distribution of the image, such as rhel-9.4")
+        ->required();
+    add_value(*verb, "--repository-file", init.repository_files, "FILE",
+              ".repo file with the image's repositories; can be given several times")
         ->allow_extra_args(false);
-    verb->add_option("--gpu", init.gpus,
-                     "PCI id or name of a GPU of the devices; can be given several times")
-        ->type_name("ID|NAME")
+    add_value(*verb, "--gpu", init.gpus, "ID|NAME",
+              "PCI id or name of a GPU of the devices; can be given several times")
         ->allow_extra_args(false);
-    verb->add_option("--driver", init.driver,
-                     "Branch or version of the driver, such as 570 (default: latest)")
-        ->type_name("BRANCH");
-    verb->add_option("--workload", init.workload,
-                     "What runs on the devices: containers of podman or of MicroShift, or programs "
-                     "of the image (default: podman)")
-        ->type_name("podman|microshift|none")
+    add_value(*verb, "--driver", init.driver, "BRANCH",
+              "Branch or version of the driver, such as 570 (default: latest)");
+    add_value(*verb, "--workload", init.workload, "podman|microshift|none",
+              "What runs on the devices: containers of podman or of MicroShift, or programs "
+              "of the image (default: podman)")
         ->check(one_of({"podman", "microshift", "none"}));
-    verb->add_option("--user", init.user, "Who may log in, and use sudo (default: operator)")
-        ->type_name("NAME");
-    verb->add_option("--key", init.key, "File with the public SSH key of this user")
-        ->required()
-        ->type_name("FILE");
+    add_value(*verb, "--user", init.user, "NAME",
+              "Who may log in, and use sudo (default: operator)");
+    add_value(*verb, "--key", init.key, "FILE", "File with the public SSH key of this user")
+        ->required();
 }
 
 void add_diff(CLI::App& app, DiffCommand& diff) {
     CLI::App* verb = app.add_subcommand(
         "diff", "Show the differences between two commits, from packages to policy rules");
-    verb->add_option(
-            "A", diff.before,
-            "Ref, checksum or abbreviated checksum of a commit; a trailing ^ selects the parent")
-        ->required()
-        ->type_name("COMMIT");
-    verb->add_option("B", diff.after,
-                     "The commit to compare A with; without it, A is compared with its parent")
-        ->type_name("COMMIT");
-    verb->add_option("--repo", diff.repo,
-                     "ostree repository of both commits (default: repo, in the working directory)")
-        ->type_name("DIR");
+    add_value(*verb, "A", diff.before, "COMMIT",
+              "Ref, checksum or abbreviated checksum of a commit; a trailing ^ selects the parent")
+        ->required();
+    add_value(*verb, "B", diff.after, "COMMIT",
+              "The commit to compare A with; without it, A is compared with its parent");
+    add_value(*verb, "--repo", diff.repo, "DIR",
+              "ostree repository of both commits (default: repo, in the working directory)");
     CLI::Option* files =
         verb->add_flag("--files", diff.all_files, "List all files, not only the largest");
     verb->add_flag("--markdown", diff.markdown, "Print Markdown, as release notes of B")
@@ -127,19 +115,16 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
 void add_cache(CLI::App& app, CacheCommand& cache) {
     CLI::App* verb = app.add_subcommand(
         "cache", "Show the contents of the cache, or remove entries that are no longer used");
-    verb->add_option("ACTION", cache.action,
-                     "prune: remove entries beyond the limits below; safe while builds run")
-        ->check(one_of({"prune"}))
-        ->type_name("prune");
+    add_value(*verb, "ACTION", cache.action, "prune",
+              "prune: remove entries beyond the limits below; safe while builds run")
+        ->check(one_of({"prune"}));
     add_cache_dir(*verb, cache.cache_dir);
-    verb->add_option("--max-size", cache.max_size,
-                     "Remove the least recently used entries until the cache is no larger than "
-                     "this, such as 20G or 500M")
-        ->type_name("SIZE")
+    add_value(*verb, "--max-size", cache.max_size, "SIZE",
+              "Remove the least recently used entries until the cache is no larger than "
+              "this, such as 20G or 500M")
         ->check(size_text());
-    verb->add_option("--unused-for", cache.unused_for,
-                     "Remove entries that have not been used for this long, such as 30d or 12h")
-        ->type_name("TIME")
+    add_value(*verb, "--unused-for", cache.unused_for, "TIME",
+              "Remove entries that have not been used for this long, such as 30d or 12h")
         ->check(duration_text());
     verb->add_flag("--dry-run", cache.dry_run, "Remove nothing, only show what would be removed");
 }
@@ -147,10 +132,9 @@ void add_cache(CLI::App& app, CacheCommand& cache) {
 }  // namespace
 
 void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir) {
-    verb.add_option("--cache-dir", cache_dir,
-                    "Directory for downloads and intermediate results "
-                    "(default: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu)")
-        ->type_name("DIR");
+    add_value(verb, "--cache-dir", cache_dir, "DIR",
+              "Directory for downloads and intermediate results "
+              "(default: $XDG_CACHE_HOME/edgegpu or ~/.cache/edgegpu)");
 }
 
 void add_options(CLI::App& app, CommandLine& arguments) {
@@ -176,6 +160,8 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_fsck(app, arguments.fsck);
     add_prune(app, arguments.prune);
     add_upload(app, arguments.upload);
+    add_rollout(app, arguments.rollout);
+    add_export(app, arguments.exported);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -25,6 +25,8 @@ struct CommandLine {
     FsckCommand fsck;
     PruneCommand prune;
     UploadCommand upload;
+    RolloutCommand rollout;
+    ExportCommand exported;
     CacheCommand cache;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
@@ -59,6 +61,13 @@ void add_channels(CLI::App& app, ChannelsCommand& channels);
 void add_fsck(CLI::App& app, FsckCommand& fsck);
 void add_prune(CLI::App& app, PruneCommand& prune);
 void add_upload(CLI::App& app, UploadCommand& upload);
+void add_export(CLI::App& app, ExportCommand& exported);
+/// The same for `rollout` (rollout_options.cpp).
+void add_rollout(CLI::App& app, RolloutCommand& rollout);
+
+/// The options of SigningOptions, of a command that makes a summary; `description` is that of
+/// `--sign`.
+void add_signing_options(CLI::App& verb, SigningOptions& keys, const std::string& description);
 
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.

@@ -11,6 +11,9 @@ namespace edgegpu {
 namespace {
 
 constexpr int most_versions = 10000;
+constexpr const char* archive_key =
+    "GPG key that signs the summary of the archive, for devices that verify it (default: it has "
+    "none)";
 constexpr const char* summary_key = "GPG key that signs the summary (default: it is not signed)";
 
 /// `--grace` of a command that removes versions.
@@ -45,18 +48,35 @@ void add_delta_options(CLI::App& verb, DeltaChoice& deltas, const std::string& r
         ->check(size_text());
 }
 
-/// `--sign` and `--gpg-homedir` of a command that makes a summary.
-void add_signing_options(CLI::App& verb, std::string& key, std::filesystem::path& home,
-                         const std::string& description) {
+}  // namespace
+
+void add_signing_options(CLI::App& verb, SigningOptions& keys, const std::string& description) {
     CLI::Option* sign =
-        verb.add_option("--sign", key, description)->type_name("KEY")->check(not_empty());
-    verb.add_option("--gpg-homedir", home, "GPG home with the secret key (default: the user's)")
+        verb.add_option("--sign", keys.sign, description)->type_name("KEY")->check(not_empty());
+    verb.add_option("--gpg-homedir", keys.gpg_homedir,
+                    "GPG home with the secret key (default: the user's)")
         ->type_name("DIR")
         ->check(not_empty())
         ->needs(sign);
+    CLI::Option* file =
+        verb.add_option("--sign-ed25519", keys.sign_ed25519,
+                        "File with a secret ed25519 key that signs the same, for devices with "
+                        "sign-verify: as of ostree sign, or PEM")
+            ->type_name("FILE")
+            ->check(not_empty());
+    CLI::Option* command =
+        verb.add_option("--sign-command", keys.sign_command,
+                        "Program that signs instead of such a file: what is to be signed is its "
+                        "standard input, the 64 bytes of the ed25519 signature its output")
+            ->type_name("PROGRAM")
+            ->check(not_empty())
+            ->excludes(file);
+    command->needs(verb.add_option("--sign-command-key", keys.sign_command_key,
+                                   "File with the public key of --sign-command: base64, or PEM")
+                       ->type_name("FILE")
+                       ->check(not_empty())
+                       ->needs(command));
 }
-
-}  // namespace
 
 void add_publish(CLI::App& app, PublishCommand& publish) {
     CLI::App* verb = app.add_subcommand(
@@ -81,7 +101,7 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
             ->type_name("N")
             ->check(number_in(1, most_versions));
     add_grace(*verb, publish.grace)->needs(keep);
-    add_signing_options(*verb, publish.sign, publish.gpg_homedir, summary_key);
+    add_signing_options(*verb, publish.keys, summary_key);
 }
 
 void add_promote(CLI::App& app, PromoteCommand& promote) {
@@ -101,7 +121,7 @@ void add_promote(CLI::App& app, PromoteCommand& promote) {
                      "directory)")
         ->type_name("DIR");
     add_delta_options(*verb, promote.deltas, "");
-    add_signing_options(*verb, promote.sign, promote.gpg_homedir,
+    add_signing_options(*verb, promote.keys,
                         "GPG key that signs commit and summary (default: neither is signed)");
     verb->add_option("--by", promote.by,
                      "Who promotes, for the history (default: $GITLAB_USER_LOGIN, $GITHUB_ACTOR, "
@@ -174,7 +194,7 @@ void add_prune(CLI::App& app, PruneCommand& prune) {
             ->check(not_empty())
             ->excludes(keep, grace, dry);
     }
-    add_signing_options(*verb, prune.sign, prune.gpg_homedir, summary_key);
+    add_signing_options(*verb, prune.keys, summary_key);
 }
 
 void add_upload(CLI::App& app, UploadCommand& upload) {
@@ -205,6 +225,30 @@ void add_upload(CLI::App& app, UploadCommand& upload) {
                      "the same for this long, such as 1d; 0s: at once (default: it is kept)")
         ->type_name("TIME")
         ->check(duration_text());
+}
+
+void add_export(CLI::App& app, ExportCommand& exported) {
+    CLI::App* verb = app.add_subcommand(
+        "export", "Write refs to a file, from which devices without a network pull");
+    verb->add_option("REF", exported.refs, "Ref of the repository")
+        ->required()
+        ->type_name("COMMIT");
+    verb->add_option("--repo", exported.repo,
+                     "Repository with the refs (default: repo, in the working directory)")
+        ->type_name("DIR");
+    verb->add_option("--output", exported.output, "Tar archive that is written")
+        ->required()
+        ->type_name("FILE")
+        ->check(not_empty());
+    verb->add_option("--since", exported.since,
+                     "What all devices have, of which the file has nothing again: a number of "
+                     "versions (1: the one before), or a commit or ref of the repository; can be "
+                     "given several times (default: the file has everything)")
+        ->type_name("N|COMMIT")
+        ->allow_extra_args(false)
+        ->check(not_empty());
+    add_signing_options(*verb, exported.keys, archive_key);
+    verb->add_flag("--force", exported.force, "Replace a file that exists");
 }
 
 }  // namespace edgegpu

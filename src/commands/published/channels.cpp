@@ -116,6 +116,9 @@ bool print_channels(const GlobalOptions& global, const ChannelsCommand& command,
             ordered_json one{{"ref", channel.ref}};
             one.update(commit_json(channel.head));
             one["same_tree"] = channel.same;
+            if (!channel.plan.empty()) {
+                one["rollout_plan"] = channel.plan;
+            }
             list.push_back(std::move(one));
         }
         print_result(channels_json(command, "channels", std::move(list), ""));
@@ -126,6 +129,10 @@ bool print_channels(const GlobalOptions& global, const ChannelsCommand& command,
             if (!channel.same.empty()) {
                 rows.back().below.push_back(
                     fmt::format("the same tree as {}", fmt::join(channel.same, ", ")));
+            }
+            if (!channel.plan.empty()) {
+                rows.back().below.push_back("rolled out by a plan: edgegpu rollout status " +
+                                            channel.ref);
             }
         }
         print_result(channel_table(std::move(rows), "REF"));

@@ -15,6 +15,7 @@
 #include "commands/commands.hpp"
 #include "commands/published/promotion_json.hpp"
 #include "commands/published/publish_result.hpp"
+#include "commands/published/signing_options.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
@@ -151,14 +152,7 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command) {
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
-    SigningRequest signing;
-    signing.ref = command.to;
-    signing.gpg_key = command.sign;
-    signing.gpg_homedir = command.gpg_homedir;
-    signer.allow(signing);
-    if (signer.signs_commits()) {
-        static_cast<void>(signer.sign_trial());
-    }
+    allow_signatures(signer, command.to, command.keys);
     Stages stages(ctx, command.to);
     const Promoted promoted = stages.run([&] {
         return command.dry_run ? plan_promotion(ctx, stages, request, signer)

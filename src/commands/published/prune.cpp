@@ -1,4 +1,5 @@
 #include "commands/published/prune.hpp"
+#include "commands/published/signing_options.hpp"
 
 #include <filesystem>
 #include <string>
@@ -161,13 +162,7 @@ int run_prune(const GlobalOptions& global, const PruneCommand& command) {
         return run_pins(global, command, ctx);
     }
     signer.log_to(ctx.log);
-    SigningRequest signing;
-    signing.gpg_key = command.sign;
-    signing.gpg_homedir = command.gpg_homedir;
-    signer.allow(signing);
-    if (signer.signs_commits()) {
-        static_cast<void>(signer.sign_trial());
-    }
+    allow_signatures(signer, std::string(), command.keys);
     PruneRequest request = prune_request(command.repo, command.keep, command.grace);
     request.dry_run = command.dry_run;
     Stages stages(ctx, command.repo.string());

@@ -12,6 +12,7 @@
 #include "commands/commands.hpp"
 #include "commands/published/prune.hpp"
 #include "commands/published/publish_result.hpp"
+#include "commands/published/signing_options.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
@@ -121,14 +122,7 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
-    SigningRequest request;
-    request.ref = command.refs.front();
-    request.gpg_key = command.sign;
-    request.gpg_homedir = command.gpg_homedir;
-    signer.allow(request);
-    if (signer.signs_commits()) {
-        static_cast<void>(signer.sign_trial());
-    }
+    allow_signatures(signer, command.refs.front(), command.keys);
     const DeltaRequest deltas = delta_request(command.deltas);
     std::vector<std::string> refs = command.refs;
     std::ranges::sort(refs);

@@ -8,14 +8,12 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "blueprint/toml/mistakes.hpp"
 #include "customise/accounts/device_accounts.hpp"
 #include "customise/accounts/user_homes.hpp"
-#include "image/account_files.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -82,7 +80,7 @@ void check_name(const std::string& where, const std::string& name) {
                c == '_' || c == '-' || c == '.';
     };
     if (name.empty() || name.size() > 32 || name.front() == '-' || name == "." || name == ".." ||
-        !std::all_of(name.begin(), name.end(), plain)) {
+        !std::ranges::all_of(name, plain)) {
         throw error(ErrorKind::usage, "{}: '{}' is not an account name", where, name)
             .hinted("letters, digits, '_', '-' and '.', at most 32");
     }
@@ -192,7 +190,7 @@ void Accounts::join_groups(const UserRequest& request) {
         const auto join = [&](AccountFile::Row& group_row) {
             group_row.resize(std::max<std::size_t>(group_row.size(), 4));
             std::vector<std::string> members = split_members(group_row[3]);
-            if (std::find(members.begin(), members.end(), request.name) == members.end()) {
+            if (std::ranges::find(members, request.name) == members.end()) {
                 members.push_back(request.name);
                 group_row[3] = fmt::format("{}", fmt::join(members, ","));
             }

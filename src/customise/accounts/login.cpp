@@ -1,7 +1,6 @@
 #include "customise/accounts/login.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -10,6 +9,7 @@
 #include "image/account_files.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -17,7 +17,7 @@ namespace {
 
 /// Whether a target or socket starts sshd.
 bool sshd_starts(const Tree& tree) {
-    return std::any_of(tree.entries.begin(), tree.entries.end(), [](const auto& entry) {
+    return std::ranges::any_of(tree.entries, [](const auto& entry) {
         const std::string_view path = entry.first;
         const std::size_t wants = path.find(".wants/");
         if (wants == std::string_view::npos ||
@@ -41,12 +41,10 @@ std::string why_not(const UserRequest& user, bool sshd, std::int64_t time,
     const std::string shell = field_of(passwd.find(user.name), 6);
     const std::string expires = field_of(row, 7);
     constexpr std::int64_t day = 86400;
-    std::int64_t last = 0;
-    std::from_chars(expires.data(), expires.data() + expires.size(), last);
     if (refuses_login(shell)) {
         return "has the shell " + shell;
     }
-    if (!expires.empty() && last <= time / day) {
+    if (!expires.empty() && leading_number<std::int64_t>(expires) <= time / day) {
         return "had expired before the image was made (expiredate)";
     }
     if (is_usable_password(field_of(row, 1))) {

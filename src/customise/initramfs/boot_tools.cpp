@@ -65,8 +65,8 @@ constexpr std::array<std::string_view, 4> people{"/etc/subgid", "/etc/subuid",
 
 template <std::size_t Count>
 bool begins_with_any(std::string_view path, const std::array<std::string_view, Count>& prefixes) {
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](std::string_view prefix) { return path.starts_with(prefix); });
+    return std::ranges::any_of(prefixes,
+                               [&](std::string_view prefix) { return path.starts_with(prefix); });
 }
 
 /// Programs that depmod and dracut are or run; dracut's package requires the others.
@@ -75,7 +75,7 @@ bool is_run(std::string_view path) {
                                                        "zstd"};
     const std::size_t name = path.rfind('/') + 1;
     return (path.substr(0, name) == "/usr/bin/" || path.substr(0, name) == "/usr/sbin/") &&
-           std::find(programs.begin(), programs.end(), path.substr(name)) != programs.end();
+           std::ranges::find(programs, path.substr(name)) != programs.end();
 }
 
 }  // namespace
@@ -88,8 +88,7 @@ ToolNeeds boot_tools(const Context& ctx, const Tree& tree) {
     needs.runs = is_run;
     needs.uses = [names](std::string_view path) {
         const std::string_view directory = path.substr(0, path.rfind('/') + 1);
-        return std::find(program_directories.begin(), program_directories.end(), directory) !=
-                   program_directories.end() &&
+        return std::ranges::find(program_directories, directory) != program_directories.end() &&
                names->contains(path);
     };
     needs.reads = [names, modules](std::string_view path) {

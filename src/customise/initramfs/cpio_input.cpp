@@ -28,9 +28,8 @@ int filter_of(std::string_view data) {
          {"BZh"sv, ARCHIVE_FILTER_BZIP2},
          {"\x04\x22\x4d\x18"sv, ARCHIVE_FILTER_LZ4},
          {"\x02\x21\x4c\x18"sv, ARCHIVE_FILTER_LZ4}}};
-    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& filter) {
-        return data.starts_with(filter.first);
-    });
+    const auto found = std::ranges::find_if(
+        known, [&](const auto& filter) { return data.starts_with(filter.first); });
     if (found == known.end()) {
         throw error("neither a cpio archive nor compressed with gzip, zstd, xz, bzip2 or lz4");
     }

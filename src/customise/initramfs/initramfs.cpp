@@ -70,14 +70,13 @@ std::vector<std::string> dracut_arguments(InitramfsCompression compression, cons
 }
 
 bool contains(const std::vector<std::string>& paths, std::string_view path) {
-    return std::binary_search(paths.begin(), paths.end(), path);
+    return std::ranges::binary_search(paths, path);
 }
 
 /// Throws if something that a boot needs is missing, whatever dracut's exit status.
 void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
-    const bool boots = std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
-        return path.ends_with("/ostree-prepare-root");
-    });
+    const bool boots = std::ranges::any_of(
+        paths, [](const std::string& path) { return path.ends_with("/ostree-prepare-root"); });
     if (!boots) {
         throw error("dracut made an initramfs without ostree-prepare-root: it would not boot")
             .hinted("the image needs the package with dracut's ostree module (ostree)");

@@ -41,7 +41,7 @@ void keep_members(std::string& list, const Names& names) {
 }  // namespace
 
 bool is_account_file(std::string_view path) {
-    return std::find(account_files.begin(), account_files.end(), path) != account_files.end();
+    return std::ranges::find(account_files, path) != account_files.end();
 }
 
 std::string system_accounts(const Tree& tree, std::string_view path) {

@@ -1,15 +1,13 @@
 #include "customise/initramfs/initramfs_contents.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "customise/initramfs/cpio_input.hpp"
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -42,14 +40,11 @@ void add_path(std::string_view path, std::set<std::string>& paths) {
 
 /// Field `index` (of 13) of a newc header: 8 hexadecimal digits after the magic.
 std::size_t header_field(std::string_view header, std::size_t index) {
-    const std::string_view digits = header.substr(6 + 8 * index, 8);
-    std::uint32_t value = 0;
-    const auto [end, code] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (code != std::errc() || end != digits.data() + digits.size()) {
+    const auto value = whole_number<std::uint32_t>(header.substr(6 + 8 * index, 8), 16);
+    if (!value) {
         throw error("malformed cpio header");
     }
-    return value;
+    return *value;
 }
 
 std::uint64_t aligned(std::uint64_t offset) {

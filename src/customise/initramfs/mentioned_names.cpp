@@ -116,7 +116,7 @@ bool ends_in_comparison(std::string_view before) {
 
 bool has_letters(std::string_view pattern) {
     std::ptrdiff_t row = 0;
-    return std::any_of(pattern.begin(), pattern.end(), [&](char letter) {
+    return std::ranges::any_of(pattern, [&](char letter) {
         row = is_word(letter) ? row + 1 : 0;
         return row >= least_letters;
     });
@@ -151,7 +151,7 @@ void MentionedNames::add_path(std::string_view path) {
         path.remove_prefix(1);
     }
     const std::string_view before = path.substr(0, path.find('*'));
-    const auto names = std::count(before.begin(), before.end(), '/');
+    const auto names = std::ranges::count(before, '/');
     if (!path.starts_with('/') || names < 2) {
         return;
     }
@@ -201,16 +201,16 @@ bool MentionedNames::contains(std::string_view path) const {
     const std::string_view name = path.substr(slash + 1);
     const std::string_view directory = path.substr(0, slash);
     return words_.contains(std::string(name)) ||
-           std::any_of(directories_.begin(), directories_.end(),
-                       [&](const std::string& end) { return directory.ends_with(end); }) ||
-           std::any_of(patterns_.begin(), patterns_.end(),
-                       [&](const std::string& pattern) { return fits(pattern, name); });
+           std::ranges::any_of(directories_,
+                               [&](const std::string& end) { return directory.ends_with(end); }) ||
+           std::ranges::any_of(patterns_,
+                               [&](const std::string& pattern) { return fits(pattern, name); });
 }
 
 bool MentionedNames::has_path(std::string_view path) const {
     return paths_.contains(std::string(path)) ||
-           std::any_of(path_patterns_.begin(), path_patterns_.end(),
-                       [&](const std::string& pattern) { return fits(pattern, path); });
+           std::ranges::any_of(path_patterns_,
+                               [&](const std::string& pattern) { return fits(pattern, path); });
 }
 
 MentionedNames names_of_dracut(const Tree& tree) {

@@ -1,11 +1,7 @@
 #include "customise/system/device_repositories.hpp"
 
-#include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

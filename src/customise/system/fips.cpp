@@ -1,7 +1,6 @@
 #include "customise/system/fips.hpp"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ constexpr const char* dracut_module = "/usr/lib/dracut/modules.d/[0-9][0-9]fips/
 
 bool has_dracut_module(const Tree& tree) {
     const EntryRange entries = entries_below(tree.entries, "/usr/lib/dracut/modules.d");
-    return std::any_of(entries.begin(), entries.end(), [](const auto& item) {
+    return std::ranges::any_of(entries, [](const auto& item) {
         return ::fnmatch(dracut_module, item.first.c_str(), FNM_PATHNAME) == 0;
     });
 }
@@ -38,8 +37,7 @@ void check_prerequisites(const SourceLocation& location,
         throw error(ErrorKind::usage, "{}: the image's dracut has no module fips", where)
             .hinted("add the package dracut (or dracut-fips, where that is a separate package)");
     }
-    if (std::find(kernel_arguments.begin(), kernel_arguments.end(), "fips=0") !=
-        kernel_arguments.end()) {
+    if (std::ranges::find(kernel_arguments, "fips=0") != kernel_arguments.end()) {
         throw error(ErrorKind::usage, "{}: customizations.kernel.append says fips=0", where);
     }
 }

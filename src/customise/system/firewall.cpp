@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -125,8 +123,8 @@ void remove_backups(const Entries& before, Tree& tree) {
 bool has_firewall_tool(const Tree& tree) {
     constexpr std::array<const char*, 2> places{"/usr/bin/firewall-offline-cmd",
                                                 "/usr/sbin/firewall-offline-cmd"};
-    return std::any_of(places.begin(), places.end(),
-                       [&](const char* path) { return find_entry(tree, path) != nullptr; });
+    return std::ranges::any_of(places,
+                               [&](const char* path) { return find_entry(tree, path) != nullptr; });
 }
 
 /// Whether the file of a zone lists a source.
@@ -139,7 +137,7 @@ bool lists_source(const Tree& tree, const std::string& path, const std::string& 
 /// The zone that a source belongs to, by the request or by the zones of the image; or empty.
 std::string zone_of(const std::string& source, const FirewallRequest& request, const Tree& tree) {
     for (const auto& [zone, sources] : request.zones) {
-        if (std::find(sources.begin(), sources.end(), source) != sources.end()) {
+        if (std::ranges::find(sources, source) != sources.end()) {
             return zone;
         }
     }

@@ -136,7 +136,7 @@ void check_keyboard(const LocaleRequest& locale, const Tree& tree) {
             }
         }
     }
-    if (std::find(names.begin(), names.end(), locale.keyboard) != names.end()) {
+    if (std::ranges::find(names, locale.keyboard) != names.end()) {
         return;
     }
     throw error_at(locale.location, "the image has no keyboard layout '{}'", locale.keyboard)

@@ -1,14 +1,12 @@
 #include "customise/system/system.hpp"
 
-#include <algorithm>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "customise/system/locale.hpp"
 #include "openpgp/key_file.hpp"
+#include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/source_location.hpp"
@@ -87,6 +85,32 @@ void set_locale(const Context& ctx, const LocaleRequest& locale, Tree& tree) {
     }
 }
 
+namespace {
+
+std::string gpg_settings(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
+    if (ostree.gpg_public_key.empty()) {
+        return "gpg-verify=false\n";
+    }
+    const std::string key = fmt::format("/etc/pki/edgegpu/{}.gpg", ostree.remote);
+    const std::string keyring = binary_keyring(read_key_file(
+        read_file(ostree.gpg_public_key), "gpg_public_key " + ostree.gpg_public_key.string()));
+    put_entry(tree, key, make_file_entry(ctx, keyring, 0644));
+    return fmt::format("gpg-verify=true\ngpgkeypath={}\n", key);
+}
+
+/// libostree passes over lines that are no key, and reads no PEM.
+std::string ed25519_settings(const Context& ctx, const OstreeRequest& ostree, Tree& tree) {
+    if (ostree.ed25519_public_key.empty()) {
+        return {};
+    }
+    const std::string file = fmt::format("/etc/pki/edgegpu/{}.ed25519", ostree.remote);
+    const std::vector<std::string> keys = read_ed25519_keys(read_file(ostree.ed25519_public_key));
+    put_entry(tree, file, make_file_entry(ctx, ed25519_key_file(keys), 0644));
+    return fmt::format("sign-verify=ed25519;\nverification-ed25519-file={}\n", file);
+}
+
+}  // namespace
+
 void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::string& proxy,
                 Tree& tree) {
     if (ostree.url.empty()) {
@@ -98,18 +122,12 @@ void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::stri
                     ostree.location.text(), ostree.remote);
     }
     std::string text = fmt::format("[remote \"{}\"]\nurl={}\n", ostree.remote, ostree.url);
-    if (ostree.gpg_public_key.empty()) {
+    if (ostree.gpg_public_key.empty() && ostree.ed25519_public_key.empty()) {
         ctx.console->warn(fmt::format(
             "devices will not verify what they pull from '{}': [ostree] names no gpg_public_key",
             ostree.remote));
-        text += "gpg-verify=false\n";
-    } else {
-        const std::string key = fmt::format("/etc/pki/edgegpu/{}.gpg", ostree.remote);
-        const std::string keyring = binary_keyring(read_key_file(
-            read_file(ostree.gpg_public_key), "gpg_public_key " + ostree.gpg_public_key.string()));
-        put_entry(tree, key, make_file_entry(ctx, keyring, 0644));
-        text += fmt::format("gpg-verify=true\ngpgkeypath={}\n", key);
     }
+    text += gpg_settings(ctx, ostree, tree) + ed25519_settings(ctx, ostree, tree);
     if (!proxy.empty()) {
         text += fmt::format("proxy={}\n", proxy);
     }

@@ -1,9 +1,7 @@
 #include "customise/system/trust.hpp"
 
-#include <algorithm>
 #include <map>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
@@ -15,6 +13,7 @@
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -85,11 +84,7 @@ std::string certificate_serial(const std::string& pem) {
     if (!text) {
         throw Error("a CA certificate has no serial number");
     }
-    std::string serial = text.get();
-    std::transform(serial.begin(), serial.end(), serial.begin(), [](char c) {
-        return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return serial;
+    return lower_case(text.get());
 }
 
 void add_trust(const Context& ctx, const std::vector<std::string>& certificates,

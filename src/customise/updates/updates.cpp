@@ -1,5 +1,6 @@
 #include "customise/updates/updates.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -31,9 +32,15 @@ void require_programs(const UpdatesRequest& updates, const Tree& tree) {
         "ostree", "flock", "sed", "grep", "timeout", "sha256sum", "date", "df",  "sync",
         "head",   "tail",  "tr",  "cut",  "mkdir",   "rm",        "mv",   "cat", "sleep"};
     std::vector<std::string_view> missing;
-    for (const std::string_view program : always) {
+    const auto require = [&](std::string_view program) {
         if (!has_program(tree, program)) {
             missing.push_back(program);
+        }
+    };
+    std::ranges::for_each(always, require);
+    if (updates.rollouts) {
+        for (const char* const program : {"sort", "uniq", "join", "comm"}) {
+            require(program);
         }
     }
     if (!(updates.lock.empty() && updates.report_to.empty()) && !has_program(tree, "curl")) {
@@ -65,6 +72,8 @@ std::string settings(const Context& ctx, const UpdatesRequest& updates) {
     set("policy", enum_name(updates.policy));
     set("check_every", std::to_string(updates.check_every));
     set("spread", std::to_string(updates.spread));
+    set("rollouts", updates.rollouts ? "yes" : "");
+    set("max_download", updates.max_download == 0 ? "" : std::to_string(updates.max_download));
     set("time_zone", updates.time_zone);
     for (const UpdateWindow& window : updates.windows) {
         set("window", window_text(window));
@@ -93,7 +102,9 @@ void add_updates(const Context& ctx, const std::optional<UpdatesRequest>& update
     };
     put("/usr/lib/edgegpu/update.conf", settings(ctx, *updates), 0644);
     put("/usr/libexec/edgegpu/update/records", embedded::records, 0644);
+    put("/usr/libexec/edgegpu/update/deployments", embedded::deployments, 0644);
     put("/usr/libexec/edgegpu/update/restraints", embedded::restraints, 0644);
+    put("/usr/libexec/edgegpu/update/rollout", embedded::rollout, 0644);
     put("/usr/bin/edgegpu-update", embedded::edgegpu_update, 0755);
     put("/usr/lib/tmpfiles.d/edgegpu-update.conf", embedded::edgegpu_update_conf, 0644);
     put("/usr/lib/systemd/system/edgegpu-update.service", embedded::edgegpu_update_service, 0644);

@@ -293,7 +293,7 @@ std::vector<ImageRemote> image_remotes(const CommitView& commit) {
         commit, "/usr" + directory, ".conf", [&](const std::string& file, const std::string& text) {
             for (RemoteConfig& remote : read_remotes(text)) {
                 remotes.push_back(
-                    {std::move(remote.name), directory + '/' + file, text, remote.verifies});
+                    {std::move(remote.name), directory + '/' + file, text, remote.verifies()});
             }
         });
     return remotes;

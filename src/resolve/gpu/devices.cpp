@@ -1,10 +1,9 @@
 #include "resolve/gpu/devices.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -81,9 +80,7 @@ std::string not_in_own_list(const NvidiaRequest& request, const GpuTable& own,
 }  // namespace
 
 unsigned branch_of(const std::string& driver) {
-    unsigned branch = 0;
-    std::from_chars(driver.data(), driver.data() + driver.size(), branch);
-    return branch;
+    return leading_number<unsigned>(driver);
 }
 
 DeviceVerdict check_devices(const NvidiaRequest& request, const GpuTable& table,

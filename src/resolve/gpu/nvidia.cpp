@@ -54,11 +54,11 @@ std::vector<std::string> targets_of(const PackagePool& pool, Id kernel) {
 bool fits_kernel(const PackagePool& pool, Id kmod, const std::string& prefix, const Nevra& kernel,
                  const std::vector<std::string>& targets) {
     const auto is_target = [&](const std::string& text) {
-        return std::find(targets.begin(), targets.end(), text) != targets.end();
+        return std::ranges::find(targets, text) != targets.end();
     };
     const std::vector<std::string> built_for = pool.provided_versions(kmod, "kernel-modules");
     if (!built_for.empty()) {
-        return std::any_of(built_for.begin(), built_for.end(), is_target);
+        return std::ranges::any_of(built_for, is_target);
     }
     return is_target(fmt::format("{}-{}.{}", kernel.version, kernel.release, kernel.arch)) &&
            name_fits(pool.name(kmod), prefix, kernel);
@@ -78,8 +78,8 @@ bool is_driver_name(std::string_view name) {
         "nvidia-imex",     "cuda-drivers",        "libnvidia-ml",          "libnvidia-cfg",
         "libnvidia-fbc",   "libnvidia-gpucomp",   "libnvidia-nscq",        "libnvsdm",
         "xorg-x11-nvidia", "kmod-nvidia-"};
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+    return std::ranges::any_of(prefixes,
+                               [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 /// Names of the driver stream's artifacts with the driver's epoch, 3.
@@ -143,7 +143,7 @@ std::string stream_name(const NvidiaRequest& request, const ModuleCatalogue& cat
         const std::string suffix = request.modules == DriverModules::dkms ? "-dkms" : "";
         std::string stream = (open ? "open" : "latest") + suffix;
         const std::vector<std::string> streams = catalogue.stream_names(driver_module);
-        if (std::find(streams.begin(), streams.end(), stream) != streams.end()) {
+        if (std::ranges::find(streams, stream) != streams.end()) {
             return stream;
         }
         base = highest_branch(catalogue);
@@ -206,14 +206,13 @@ std::vector<NvidiaRequest> driver_variants(const NvidiaRequest& request,
         }
     }
     std::vector<NvidiaRequest> variants;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(variants),
-                 [&](const NvidiaRequest& variant) {
-                     return !modular || std::find(streams.begin(), streams.end(),
-                                                  stream_name(variant, catalogue)) != streams.end();
-                 });
+    std::ranges::copy_if(all, std::back_inserter(variants), [&](const NvidiaRequest& variant) {
+        return !modular ||
+               std::ranges::find(streams, stream_name(variant, catalogue)) != streams.end();
+    });
     if (variants.empty()) {
         // The error is about the plain stream then.
-        const auto plain = std::find_if(all.begin(), all.end(), [](const NvidiaRequest& variant) {
+        const auto plain = std::ranges::find_if(all, [](const NvidiaRequest& variant) {
             return variant.modules == DriverModules::precompiled &&
                    variant.flavor == DriverFlavor::proprietary;
         });
@@ -234,7 +233,7 @@ std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRe
     std::vector<std::string> all;
     for (const Id id : drivers) {
         const std::string version = pool.version(id);
-        if (std::find(all.begin(), all.end(), version) != all.end()) {
+        if (std::ranges::find(all, version) != all.end()) {
             continue;
         }
         all.push_back(version);
@@ -293,13 +292,13 @@ void add_driver_jobs(const PackagePool& pool, const NvidiaRequest& request,
     const std::set<std::string, std::less<>> artifacts = artifact_names(modules);
     const std::vector<Id> all_kmods = pool.providers("nvidia-kmod");
     for (const Id id : pool.packages()) {
-        if (!pool.visible(id) || std::find(kmods.begin(), kmods.end(), id) != kmods.end()) {
+        if (!pool.visible(id) || std::ranges::find(kmods, id) != kmods.end()) {
             continue;
         }
         const std::string_view name = pool_id2str(pool.get(), pool.solvable(id)->name);
         const bool of_a_driver = is_driver_name(name) || artifacts.contains(name);
         if ((of_a_driver && pool.version(id) != version) ||
-            std::binary_search(all_kmods.begin(), all_kmods.end(), id)) {
+            std::ranges::binary_search(all_kmods, id)) {
             jobs.forbidden.push_back(id);
         }
     }

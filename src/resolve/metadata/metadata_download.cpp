@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "cache/entry_lock.hpp"
 #include "resolve/metadata/gpgkeys.hpp"
 #include "resolve/metadata/metadata_signature.hpp"
 #include "support/error.hpp"
@@ -53,7 +50,7 @@ void check_promises(const Repository& repository, const MirrorList& list, const 
     const std::uint64_t size = fs::file_size(repomd);
     const bool known =
         list.promises.empty() ||
-        std::any_of(list.promises.begin(), list.promises.end(), [&](const RepomdPromise& promise) {
+        std::ranges::any_of(list.promises, [&](const RepomdPromise& promise) {
             return (promise.size == 0 || promise.size == size) &&
                    checksum_of_file(repomd, promise.checksum.algorithm) == promise.checksum;
         });
@@ -249,8 +246,8 @@ EntryLock lock_metadata(const Context& ctx, const Repository& repository) {
 
 bool is_local(const Repository& repository) {
     return repository.metalink.empty() && repository.mirrorlist.empty() &&
-           std::all_of(repository.baseurls.begin(), repository.baseurls.end(),
-                       [](const std::string& url) { return local_file(url).has_value(); });
+           std::ranges::all_of(repository.baseurls,
+                               [](const std::string& url) { return local_file(url).has_value(); });
 }
 
 FileLock use_state(const Context& ctx, const fs::path& state) {
@@ -259,9 +256,9 @@ FileLock use_state(const Context& ctx, const fs::path& state) {
 
 void download_records(const Context& ctx, const Repository& repository, const fs::path& directory,
                       const std::vector<MetadataRecord>& records) {
-    const bool complete = std::all_of(
-        records.begin(), records.end(),
-        [&](const MetadataRecord& record) { return fs::exists(metadata_path(directory, record)); });
+    const bool complete = std::ranges::all_of(records, [&](const MetadataRecord& record) {
+        return fs::exists(metadata_path(directory, record));
+    });
     if (!complete) {
         const EntryLock lock = lock_metadata(ctx, repository);
         download_from(ctx, repository, find_mirrors(ctx, repository).mirrors, directory, records);

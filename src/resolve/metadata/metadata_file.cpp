@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>

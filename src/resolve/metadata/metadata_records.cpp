@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <librepo/librepo.h>
 
 #include "support/handles.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 #include "transfer/xml_encoding.hpp"
 
@@ -109,12 +109,8 @@ std::int64_t time_of(LrYumRepoMd* repomd) {
         return newest;
     }
     // createrepo_c's revision is the time; other programs write "1.0" or a counter.
-    const std::string revision = text_of(repomd->revision);
-    std::int64_t time = 0;
-    const auto [end, code] =
-        std::from_chars(revision.data(), revision.data() + revision.size(), time);
-    const bool whole = code == std::errc() && end == revision.data() + revision.size();
-    return whole && time > 0 ? time : 0;
+    return std::max<std::int64_t>(whole_number<std::int64_t>(text_of(repomd->revision)).value_or(0),
+                                  0);
 }
 
 /// The beginning of an open file, with all of an XML declaration.
@@ -140,9 +136,9 @@ bool has_scheme(std::string_view url) {
 
 /// Whether it has a local baseurl.
 bool is_on_this_machine(const Repository& repository) {
-    return std::any_of(
-        repository.baseurls.begin(), repository.baseurls.end(),
-        [](const std::string& url) { return url.starts_with("file://") || url.starts_with('/'); });
+    return std::ranges::any_of(repository.baseurls, [](const std::string& url) {
+        return url.starts_with("file://") || url.starts_with('/');
+    });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -65,61 +66,61 @@ void save_cache(Repo* repo, const fs::path& path, bool primary) {
     }
 }
 
+/// One kind of metadata, as it is loaded.
+struct MetadataPart {
+    std::string_view kind;
+    const fs::path& file;
+    std::uint64_t open_size = 0;
+    /// in messages
+    std::string_view what;
+    /// of the loaded data
+    int flags = 0;
+};
+
+/// Loads it from the cache, else from the repository's file with `read`, and writes the cache.
+void load_part(const RepositoryMetadata& metadata, Repo* repo, const MetadataPart& part,
+               const std::function<int(FILE*)>& read) {
+    const fs::path cache = cache_of(metadata, part.kind);
+    if (fs::exists(cache)) {
+        if (load_cache(repo, cache, part.flags)) {
+            return;
+        }
+        if (part.flags == 0) {
+            repo_empty(repo, 1);
+        }
+    }
+    const MetadataStream file(metadata.resolved.id, part.file, part.open_size);
+    const bool good = read(file.get()) == 0;
+    file.check();
+    if (!good) {
+        throw error(ErrorKind::fetch, "repository '{}': invalid {}: {}", metadata.resolved.id,
+                    part.what, pool_errstr(repo->pool));
+    }
+    save_cache(repo, cache, part.flags == 0);
+}
+
 }  // namespace
 
 void load_primary(const RepositoryMetadata& metadata, Repo* repo) {
-    const fs::path cache = cache_of(metadata, "primary");
-    if (fs::exists(cache)) {
-        if (load_cache(repo, cache, 0)) {
-            return;
-        }
-        repo_empty(repo, 1);
-    }
-    const MetadataStream file(metadata.repository->id, metadata.primary,
-                              metadata.open_size(MetadataKind::primary));
-    const bool good = repo_add_rpmmd(repo, file.get(), nullptr, 0) == 0;
-    file.check();
-    if (!good) {
-        throw error(ErrorKind::fetch, "repository '{}': invalid primary metadata: {}",
-                    metadata.repository->id, pool_errstr(repo->pool));
-    }
-    save_cache(repo, cache, true);
+    load_part(metadata, repo,
+              {"primary", metadata.primary, metadata.open_size(MetadataKind::primary),
+               "primary metadata"},
+              [&](FILE* file) { return repo_add_rpmmd(repo, file, nullptr, 0); });
 }
 
 void load_file_lists(const RepositoryMetadata& metadata, Repo* repo) {
     constexpr int flags = REPO_EXTEND_SOLVABLES | REPO_LOCALPOOL;
-    const fs::path cache = cache_of(metadata, "filelists");
-    if (fs::exists(cache) && load_cache(repo, cache, flags)) {
-        return;
-    }
-    const MetadataStream file(metadata.repository->id, metadata.filelists,
-                              metadata.open_size(MetadataKind::filelists));
-    const bool good = repo_add_rpmmd(repo, file.get(), nullptr, flags) == 0;
-    file.check();
-    if (!good) {
-        throw error(ErrorKind::fetch, "repository '{}': invalid file lists: {}",
-                    metadata.repository->id, pool_errstr(repo->pool));
-    }
-    save_cache(repo, cache, false);
+    load_part(metadata, repo,
+              {"filelists", metadata.filelists, metadata.open_size(MetadataKind::filelists),
+               "file lists", flags},
+              [&](FILE* file) { return repo_add_rpmmd(repo, file, nullptr, flags); });
 }
 
 void load_advisories(const RepositoryMetadata& metadata, Repo* repo) {
-    const fs::path cache = cache_of(metadata, "updateinfo");
-    if (fs::exists(cache)) {
-        if (load_cache(repo, cache, 0)) {
-            return;
-        }
-        repo_empty(repo, 1);
-    }
-    const MetadataStream file(metadata.resolved.id, metadata.updateinfo,
-                              metadata.open_size(MetadataKind::updateinfo));
-    const bool good = repo_add_updateinfoxml(repo, file.get(), 0) == 0;
-    file.check();
-    if (!good) {
-        throw error(ErrorKind::fetch, "repository '{}': invalid advisories: {}",
-                    metadata.resolved.id, pool_errstr(repo->pool));
-    }
-    save_cache(repo, cache, true);
+    load_part(metadata, repo,
+              {"updateinfo", metadata.updateinfo, metadata.open_size(MetadataKind::updateinfo),
+               "advisories"},
+              [&](FILE* file) { return repo_add_updateinfoxml(repo, file, 0); });
 }
 
 std::set<Id> provided_paths(Repo* repo) {

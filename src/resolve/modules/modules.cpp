@@ -11,8 +11,8 @@ std::string ModuleStream::text() const {
 }
 
 bool ModuleCatalogue::has_module(const std::string& name) const {
-    return std::any_of(streams.begin(), streams.end(),
-                       [&](const ModuleStream& stream) { return stream.id.name == name; });
+    return std::ranges::any_of(streams,
+                               [&](const ModuleStream& stream) { return stream.id.name == name; });
 }
 
 std::vector<std::string> ModuleCatalogue::stream_names(const std::string& name) const {

@@ -3,9 +3,9 @@
 #include <yaml.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -176,20 +176,18 @@ private:
 
 /// Whether a readable document has the same stream, version and context.
 bool is_there(const ModuleCatalogue& catalogue, const LostDocument& lost) {
-    return std::any_of(
-        catalogue.streams.begin(), catalogue.streams.end(), [&](const ModuleStream& stream) {
-            return stream.id.name == lost.id.name && stream.id.stream == lost.id.stream &&
-                   stream.id.version == lost.id.version && stream.id.context == lost.id.context;
-        });
+    return std::ranges::any_of(catalogue.streams, [&](const ModuleStream& stream) {
+        return stream.id.name == lost.id.name && stream.id.stream == lost.id.stream &&
+               stream.id.version == lost.id.version && stream.id.context == lost.id.context;
+    });
 }
 
 /// Whether a readable document of the same stream is newer.
 bool is_outdated(const ModuleCatalogue& catalogue, const LostDocument& lost) {
-    return std::any_of(
-        catalogue.streams.begin(), catalogue.streams.end(), [&](const ModuleStream& stream) {
-            return stream.id.name == lost.id.name && stream.id.stream == lost.id.stream &&
-                   document_version(stream.id.version) > document_version(lost.id.version);
-        });
+    return std::ranges::any_of(catalogue.streams, [&](const ModuleStream& stream) {
+        return stream.id.name == lost.id.name && stream.id.stream == lost.id.stream &&
+               document_version(stream.id.version) > document_version(lost.id.version);
+    });
 }
 
 Error changed_by_loss(const LostDocument& lost, const std::string& package,
@@ -286,14 +284,13 @@ void refuse_changed_by_loss(const ModuleCatalogue& catalogue, const ModuleSelect
             if (enabled == nullptr
                     ? is_default
                     : enabled->id.stream == lost.id.stream && !is_outdated(catalogue, lost)) {
-                std::transform(artifacts.begin(), artifacts.end(),
-                               std::inserter(names, names.end()), artifact_name);
+                std::ranges::transform(artifacts, std::inserter(names, names.end()), artifact_name);
             }
         } else if (lost.kind == LostDocument::Kind::defaults && enabled == nullptr) {
             for (const ModuleStream& stream : catalogue.streams) {
                 if (stream.id.name == lost.id.name) {
-                    std::transform(stream.artifacts.begin(), stream.artifacts.end(),
-                                   std::inserter(names, names.end()), artifact_name);
+                    std::ranges::transform(stream.artifacts, std::inserter(names, names.end()),
+                                           artifact_name);
                 }
             }
         }
@@ -324,9 +321,7 @@ std::string artifact_name(const std::string& nevra) {
 }
 
 std::uint64_t document_version(const std::string& text) {
-    std::uint64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return leading_number<std::uint64_t>(text);
 }
 
 }  // namespace edgegpu

@@ -11,7 +11,7 @@ namespace edgegpu {
 namespace {
 
 bool has_version(const ModuleStream& stream, const std::string& version) {
-    return std::any_of(stream.artifacts.begin(), stream.artifacts.end(), [&](const auto& nevra) {
+    return std::ranges::any_of(stream.artifacts, [&](const auto& nevra) {
         return nevra.find(":" + version + "-") != std::string::npos;
     });
 }
@@ -31,7 +31,7 @@ public:
                 documents.push_back(&stream);
             }
         }
-        std::stable_sort(documents.begin(), documents.end(), [](const auto* a, const auto* b) {
+        std::ranges::stable_sort(documents, [](const auto* a, const auto* b) {
             return solvable_name(*a) < solvable_name(*b);
         });
         std::set<std::string> platforms;
@@ -80,15 +80,13 @@ private:
     /// stream, but not this one, have it.
     [[nodiscard]] bool passed_over(const ModuleStream& stream,
                                    const std::vector<StreamRequest>& requests) const {
-        return std::any_of(requests.begin(), requests.end(), [&](const StreamRequest& request) {
+        return std::ranges::any_of(requests, [&](const StreamRequest& request) {
             return !request.version.empty() && request.name == stream.id.name &&
                    request.stream == stream.id.stream && !has_version(stream, request.version) &&
-                   std::any_of(catalogue_.streams.begin(), catalogue_.streams.end(),
-                               [&](const ModuleStream& other) {
-                                   return other.id.name == request.name &&
-                                          other.id.stream == request.stream &&
-                                          has_version(other, request.version);
-                               });
+                   std::ranges::any_of(catalogue_.streams, [&](const ModuleStream& other) {
+                       return other.id.name == request.name && other.id.stream == request.stream &&
+                              has_version(other, request.version);
+                   });
         });
     }
 
@@ -195,7 +193,7 @@ private:
                     "{} requires {}{}", one->second->text(), pool_dep2str(pool_.get(), dependency),
                     type == SOLVER_RULE_PKG_REQUIRES ? "" : ", which nothing provides");
             }
-            if (!line.empty() && std::find(lines.begin(), lines.end(), line) == lines.end()) {
+            if (!line.empty() && std::ranges::find(lines, line) == lines.end()) {
                 lines.push_back(line);
             }
         }
@@ -230,7 +228,7 @@ Error unknown_stream(const ModuleCatalogue& catalogue, const StreamRequest& requ
 void check_request(const ModuleCatalogue& catalogue, const StreamRequest& request) {
     refuse_lost_request(catalogue, request);
     const std::vector<std::string> streams = catalogue.stream_names(request.name);
-    if (std::find(streams.begin(), streams.end(), request.stream) == streams.end()) {
+    if (std::ranges::find(streams, request.stream) == streams.end()) {
         throw unknown_stream(catalogue, request);
     }
 }
@@ -268,9 +266,9 @@ std::map<std::string, std::string> open_defaults(const ModuleCatalogue& catalogu
 void include(const ModuleCatalogue& catalogue, ModuleSelection& selection) {
     std::set<std::string> demodularized;
     for (const ModuleStream& stream : catalogue.streams) {
-        const bool active =
-            std::any_of(selection.enabled.begin(), selection.enabled.end(),
-                        [&](const ModuleStream& enabled) { return is_part_of(stream, enabled); });
+        const bool active = std::ranges::any_of(
+            selection.enabled,
+            [&](const ModuleStream& enabled) { return is_part_of(stream, enabled); });
         if (!active) {
             continue;
         }
@@ -325,8 +323,9 @@ ModuleSelection select_modules(const ModuleCatalogue& catalogue,
     for (const ModuleStream* document : *chosen) {
         selection.enabled.push_back(*document);
     }
-    std::sort(selection.enabled.begin(), selection.enabled.end(),
-              [](const auto& left, const auto& right) { return left.id.name < right.id.name; });
+    std::ranges::sort(selection.enabled, [](const auto& left, const auto& right) {
+        return left.id.name < right.id.name;
+    });
     include(catalogue, selection);
     return selection;
 }

@@ -1,17 +1,14 @@
 #include "resolve/solve/pool.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "resolve/metadata/repo_cache.hpp"
 #include "support/error.hpp"
 #include "support/text/nevra.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -42,10 +39,7 @@ std::optional<std::uint32_t> epoch_of(std::string_view evr) {
     if (colon == std::string_view::npos) {
         return 0;
     }
-    std::uint32_t epoch = 0;
-    const char* const last = evr.data() + colon;
-    const auto [end, code] = std::from_chars(evr.data(), last, epoch);
-    return code == std::errc() && end == last ? std::optional(epoch) : std::nullopt;
+    return whole_number<std::uint32_t>(evr.substr(0, colon));
 }
 
 /// libsolv's name of a checksum type.
@@ -141,8 +135,7 @@ void PackagePool::add_stand_ins() {
 }
 
 bool PackagePool::is_stand_in(Id id) const {
-    return std::any_of(stand_ins_.begin(), stand_ins_.end(),
-                       [&](const auto& entry) { return entry.second == id; });
+    return std::ranges::any_of(stand_ins_, [&](const auto& entry) { return entry.second == id; });
 }
 
 void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>& requests) {
@@ -214,7 +207,7 @@ std::vector<std::string> PackagePool::files(const Context& ctx, Id id) {
         paths.emplace_back(iterator.kv.str);
     }
     dataiterator_free(&iterator);
-    std::sort(paths.begin(), paths.end());
+    std::ranges::sort(paths);
     return paths;
 }
 
@@ -311,7 +304,7 @@ std::vector<Id> PackagePool::providers(const std::string& capability) const {
     for (const Id* id = pool_->whatprovidesdata + offset; *id != 0; ++id) {
         found.push_back(*id);
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 
@@ -347,7 +340,7 @@ std::vector<Id> PackagePool::named(const std::string& name) const {
 }
 
 void PackagePool::sort_best_first(std::vector<Id>& ids) const {
-    std::sort(ids.begin(), ids.end(), [&](Id left, Id right) {
+    std::ranges::sort(ids, [&](Id left, Id right) {
         const Solvable* a = solvable(left);
         const Solvable* b = solvable(right);
         if (a->repo->priority != b->repo->priority) {

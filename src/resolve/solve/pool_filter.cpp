@@ -90,7 +90,7 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
         bool shadowed = modules.excluded.contains(nevra) || modular_names.contains(package->name);
         if (!shadowed && !modular_names.empty()) {
             lookup_ids(package, SOLVABLE_PROVIDES, provides);
-            shadowed = std::any_of(provides.begin(), provides.end(), [&](Id provided) {
+            shadowed = std::ranges::any_of(provides, [&](Id provided) {
                 const Id plain =
                     ISRELDEP(provided) != 0 ? GETRELDEP(pool_.get(), provided)->name : provided;
                 return modular_names.contains(plain);

@@ -3,8 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <set>
 
 #include "resolve/solve/module_profiles.hpp"
@@ -79,7 +77,7 @@ Error all_unmatched(std::vector<Unmatched> all) {
     if (all.size() == 1) {
         return all.front().reason;
     }
-    std::stable_sort(all.begin(), all.end(), [](const Unmatched& one, const Unmatched& other) {
+    std::ranges::stable_sort(all, [](const Unmatched& one, const Unmatched& other) {
         const SourceLocation& a = one.request->location;
         const SourceLocation& b = other.request->location;
         return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);

@@ -100,7 +100,7 @@ private:
                 level.emplace_back(pool_.nevra(id).text(), id);
             }
             next_.clear();
-            std::sort(level.begin(), level.end());
+            std::ranges::sort(level);
             for (const auto& entry : level) {
                 visit(entry.second, SOLVABLE_REQUIRES, Reason::Kind::required_by);
                 if (weak) {
@@ -178,7 +178,7 @@ std::vector<std::string> describe_problems(Solver* solver) {
             const SolverRuleinfo type = solver_ruleinfo(solver, rule, &from, &to, &dependency);
             const std::string line = solver_problemruleinfo2str(solver, type, from, to, dependency);
             std::vector<std::string>& group = lines[static_cast<std::size_t>(rank(type))];
-            if (std::find(group.begin(), group.end(), line) == group.end()) {
+            if (std::ranges::find(group, line) == group.end()) {
                 group.push_back(line);
             }
         }
@@ -244,7 +244,7 @@ Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
             solution.packages.push_back(id);
         }
     }
-    std::sort(solution.packages.begin(), solution.packages.end());
+    std::ranges::sort(solution.packages);
     solution.why = reasons(pool, jobs, solution.packages);
     for (const Id id : solution.packages) {
         if (!solution.why.contains(id)) {

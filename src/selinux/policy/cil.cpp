@@ -180,16 +180,16 @@ std::string_view operator_of(const CilNode& node) {
 template <typename Value>
 bool apply(std::string_view op, const std::vector<CilNode>& items, const Value& value) {
     if (op == "and") {
-        return std::all_of(items.begin(), items.end(), value);
+        return std::ranges::all_of(items, value);
     }
     if (op == "not") {
-        return std::none_of(items.begin(), items.end(), value);
+        return std::ranges::none_of(items, value);
     }
     if (op == "xor" || op == "neq" || op == "eq") {
-        const bool odd = std::count_if(items.begin(), items.end(), value) % 2 != 0;
+        const bool odd = std::ranges::count_if(items, value) % 2 != 0;
         return odd == (op != "eq");
     }
-    return op == "all" || std::any_of(items.begin(), items.end(), value);
+    return op == "all" || std::ranges::any_of(items, value);
 }
 
 std::string text_of(const CilNode& expression, bool nested) {
@@ -289,8 +289,7 @@ bool contains_any(const CilNode& set, const std::set<std::string>& names) {
     if (!op.empty()) {
         return apply(op, operands(set), contains);
     }
-    return set.items.empty() ? names.contains(set.atom)
-                             : std::any_of(set.items.begin(), set.items.end(), contains);
+    return set.items.empty() ? names.contains(set.atom) : std::ranges::any_of(set.items, contains);
 }
 
 }  // namespace edgegpu::selinux

@@ -69,12 +69,11 @@ public:
 
 private:
     [[nodiscard]] bool added_gives(const std::string& permission, const Names& on) const {
-        return std::any_of(added_.begin(), added_.end(), [&](const ModuleGrant& grant) {
+        return std::ranges::any_of(added_, [&](const ModuleGrant& grant) {
             return grant.rule.permissions.contains(permission) &&
-                   std::all_of(grant.conditions.begin(), grant.conditions.end(),
-                               [&](const CilCondition& condition) {
-                                   return evaluate(condition.expression, on) == condition.when;
-                               });
+                   std::ranges::all_of(grant.conditions, [&](const CilCondition& condition) {
+                       return evaluate(condition.expression, on) == condition.when;
+                   });
         });
     }
     [[nodiscard]] bool policy_gives(const std::string& permission, const Names& on) const {
@@ -93,7 +92,7 @@ private:
             for (const std::string& target : targets) {
                 const std::vector<Grant> grants =
                     policy_->grants(source, target, wanted.tclass, permission, values);
-                if (std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
+                if (std::ranges::any_of(grants, [&](const Grant& grant) {
                         return grant.active && sources_.contains(grant.rule.source) &&
                                targets_.contains(grant.rule.target);
                     })) {

@@ -1,11 +1,8 @@
 #include "selinux/policy/modules.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "blueprint/sources/policy_rule.hpp"
@@ -13,6 +10,7 @@
 #include "support/error.hpp"
 #include "support/files/decompress.hpp"
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu::selinux {
 
@@ -36,11 +34,11 @@ StoredName stored_name(std::string_view rest) {
         return result;
     }
     const std::string_view name = rest.substr(slash + 1, rest.size() - slash - 1 - file.size());
-    const auto [end, code] = std::from_chars(rest.data(), rest.data() + slash, result.priority);
-    if (code != std::errc{} || end != rest.data() + slash ||
-        name.find('/') != std::string_view::npos) {
+    const auto priority = whole_number<int>(rest.substr(0, slash));
+    if (!priority || name.find('/') != std::string_view::npos) {
         return {};
     }
+    result.priority = *priority;
     result.name = name;
     return result;
 }

@@ -196,7 +196,7 @@ std::set<std::string> PolicyDb::rule_lines() const {
     std::vector<std::string> result;
     add_allow_lines(*data_, lines, result);
     add_other_lines(*data_, lines, result);
-    std::sort(result.begin(), result.end());
+    std::ranges::sort(result);
     return {std::make_move_iterator(result.begin()), std::make_move_iterator(result.end())};
 }
 

@@ -216,7 +216,7 @@ void read_rules(const policydb_t& from, PolicyData& policy) {
             }
         }
     }
-    std::sort(policy.allow.begin(), policy.allow.end(), [](const AvRule& a, const AvRule& b) {
+    std::ranges::sort(policy.allow, [](const AvRule& a, const AvRule& b) {
         return std::tie(a.tclass, a.source, a.target, a.branch.condition, a.branch.when) <
                std::tie(b.tclass, b.source, b.target, b.branch.condition, b.branch.when);
     });
@@ -261,7 +261,7 @@ PolicyData convert(const policydb_t& from, std::size_t size, const std::string& 
         return rule.source >= policy.types.size() || rule.target >= policy.types.size() ||
                rule.type >= policy.types.size() || rule.tclass >= policy.classes.size();
     };
-    if (std::any_of(policy.transitions.begin(), policy.transitions.end(), unknown)) {
+    if (std::ranges::any_of(policy.transitions, unknown)) {
         throw error("{}: a rule refers to a type or class that the policy does not define", name);
     }
     return policy;

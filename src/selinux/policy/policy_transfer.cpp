@@ -1,8 +1,6 @@
 #include "selinux/policy/policy_transfer.hpp"
 
-#include <concepts>
 #include <cstring>
-#include <map>
 #include <type_traits>
 #include <utility>
 #include <vector>

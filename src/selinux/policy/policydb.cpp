@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,14 +24,13 @@ const PolicyType* find_type(const PolicyData& policy, std::string_view name) {
 
 /// Index of a class, or the number of classes.
 std::uint32_t find_class(const PolicyData& policy, std::string_view name) {
-    const auto found = std::find_if(policy.classes.begin(), policy.classes.end(),
-                                    [&](const PolicyClass& known) { return known.name == name; });
+    const auto found = std::ranges::find(policy.classes, name, &PolicyClass::name);
     return static_cast<std::uint32_t>(found - policy.classes.begin());
 }
 
 /// The permission's bit, or 0.
 std::uint32_t find_permission(const PolicyClass& tclass, std::string_view name) {
-    const auto found = std::find(tclass.permissions.begin(), tclass.permissions.end(), name);
+    const auto found = std::ranges::find(tclass.permissions, name);
     return name.empty() || found == tclass.permissions.end()
                ? 0
                : 1U << static_cast<unsigned>(found - tclass.permissions.begin());
@@ -132,7 +130,7 @@ std::map<std::string, bool> find_switches(const PolicyData& policy, const Branch
     for (const Condition::Word& word :
          policy.conditions[static_cast<std::size_t>(branch.condition)].words) {
         if (word.word == ConditionWord::boolean &&
-            std::find(used.begin(), used.end(), word.boolean) == used.end()) {
+            std::ranges::find(used, word.boolean) == used.end()) {
             used.push_back(word.boolean);
         }
     }
@@ -221,8 +219,8 @@ std::optional<std::uint32_t> first_denied_target(const PolicyData& policy, std::
             }
         }
     }
-    const auto denied = std::find_if(missing.begin(), missing.end(),
-                                     [](std::uint32_t permissions) { return permissions != 0; });
+    const auto denied =
+        std::ranges::find_if(missing, [](std::uint32_t permissions) { return permissions != 0; });
     return denied == missing.end()
                ? std::nullopt
                : std::optional(targets[static_cast<std::size_t>(denied - missing.begin())]);
@@ -320,8 +318,8 @@ std::set<std::string> PolicyDb::permissions_of(std::string_view tclass) const {
     const std::uint32_t index = find_class(*data_, tclass);
     if (index < data_->classes.size()) {
         const auto& permissions = data_->classes[index].permissions;
-        std::copy_if(permissions.begin(), permissions.end(), std::inserter(result, result.end()),
-                     [](const std::string& name) { return !name.empty(); });
+        std::ranges::copy_if(permissions, std::inserter(result, result.end()),
+                             [](const std::string& name) { return !name.empty(); });
     }
     return result;
 }
@@ -344,7 +342,7 @@ std::vector<Grant> PolicyDb::grants(std::string_view source, std::string_view ta
             }
         }
     }
-    std::sort(result.begin(), result.end(), [](const Grant& a, const Grant& b) {
+    std::ranges::sort(result, [](const Grant& a, const Grant& b) {
         return std::tie(b.active, a.rule.source, a.rule.target, a.condition) <
                std::tie(a.active, b.rule.source, b.rule.target, b.condition);
     });

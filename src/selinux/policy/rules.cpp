@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -10,14 +9,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "blueprint/sources/policy_rule.hpp"
-#include "selinux/policy/modules.hpp"
-#include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
 

@@ -1,7 +1,6 @@
 #include "selinux/store/calls.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "blueprint/sources/policy_source.hpp"
 #include "support/error.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu::selinux {
 
@@ -118,8 +118,8 @@ void act(Transaction& transaction, const Call& call, std::set<ModuleId>& modules
         }
         push("-r");
     } else {
-        const bool known = std::any_of(modules.begin(), modules.end(),
-                                       [&](const ModuleId& id) { return id.second == operand; });
+        const bool known =
+            std::ranges::any_of(modules, [&](const ModuleId& id) { return id.second == operand; });
         if (!known) {
             transaction.skipped.push_back(call.text());
             return;
@@ -155,11 +155,8 @@ void add_semodule(Transaction& transaction, Call& call, std::set<ModuleId>& modu
                 }
                 break;
             case 'X': {
-                const std::string text = value();
-                const auto end = text.data() + text.size();
-                const auto [last, code] = std::from_chars(text.data(), end, state.priority);
-                if (code != std::errc{} || last != end || state.priority < 1 ||
-                    state.priority > 999) {
+                state.priority = whole_number<int>(value()).value_or(0);
+                if (state.priority < 1 || state.priority > 999) {
                     throw call.refused("the priority is not a number from 1 to 999");
                 }
                 break;

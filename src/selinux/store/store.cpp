@@ -4,9 +4,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -39,11 +36,10 @@ std::string setting_of(const Tree& tree, const std::string& path, std::string_vi
 }
 
 bool is_plain_name(std::string_view name) {
-    return !name.empty() && name.front() != '.' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || c == '.';
-           });
+    return !name.empty() && name.front() != '.' && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.';
+    });
 }
 
 fs::path new_directory(const fs::path& path) {

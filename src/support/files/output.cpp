@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <string>
 #include <system_error>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -30,10 +30,8 @@ fs::path directory_of(const fs::path& output) {
 /// lock, and there is no process of its number, which may not have taken the lock yet. One of
 /// this process's own number is of an earlier run, as in containers, where all have the same.
 bool is_abandoned(const fs::path& path, std::string_view number) {
-    pid_t pid = 0;
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), pid);
-    if (code != std::errc{} || end != number.data() + number.size() || pid <= 0 ||
-        (pid != ::getpid() && (::kill(pid, 0) == 0 || errno != ESRCH))) {
+    const pid_t pid = whole_number<pid_t>(number).value_or(0);
+    if (pid <= 0 || (pid != ::getpid() && (::kill(pid, 0) == 0 || errno != ESRCH))) {
         return false;
     }
     const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -62,8 +60,7 @@ void remove_abandoned(const fs::path& output) {
 
 void check_output_name(const fs::path& output) {
     const std::string name = output.filename().string();
-    if (std::any_of(name.begin(), name.end(),
-                    [](unsigned char byte) { return byte < ' ' || byte == 0x7f; })) {
+    if (std::ranges::any_of(name, [](unsigned char byte) { return byte < ' ' || byte == 0x7f; })) {
         throw error(ErrorKind::usage, "{}: the name has a control character", output.string())
             .hinted("a list of files and digests has a line for each: name the image without");
     }

@@ -1,7 +1,5 @@
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include <fcntl.h>

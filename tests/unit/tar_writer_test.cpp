@@ -1,4 +1,4 @@
-#include "encapsulate/tar_writer.hpp"
+#include "support/files/tar_writer.hpp"
 
 #include <string>
 #include <tuple>

@@ -1,0 +1,125 @@
+#include "rollout/reports.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu::rollout_reports_test {
+namespace {
+
+const std::string id(32, 'a');
+const std::string commit(64, '1');
+
+std::string report(const std::string& changed = "", const std::string& to = "") {
+    std::string text = fmt::format(
+        R"({{"format": "edgegpu-update-report/1", "id": "{}", "time": 1800003600, "ref": "edge:rhel/9",
+ "commit": "{}", "version": "9.4", "state": "current", "text": "a }} \" {{ \\", "available": "", "refused": "",
+ "failures": 2, "checked": 1, "updated": 0, "system": "running", "driver": "", "gpus": 4}})",
+        id, commit);
+    if (!changed.empty()) {
+        const std::size_t place = text.find(changed);
+        EXPECT_NE(place, std::string::npos) << changed;
+        text.replace(place, changed.size(), to);
+    }
+    return text;
+}
+
+DeviceReports read(const std::string& text) {
+    DeviceReports reports;
+    read_reports(text, "FILE", reports);
+    return reports;
+}
+
+TEST(RolloutReports, AReportIsRead) {
+    const DeviceReports reports = read(report());
+    ASSERT_EQ(reports.reports.size(), 1U);
+    EXPECT_EQ(reports.unreadable, 0U);
+    const DeviceReport& one = reports.reports.front();
+    EXPECT_EQ(one.id, id);
+    EXPECT_EQ(one.time, 1800003600);
+    EXPECT_EQ(one.ref, "rhel/9");
+    EXPECT_EQ(one.commit, commit);
+    EXPECT_EQ(one.state, "current");
+    EXPECT_EQ(one.failures, 2);
+    EXPECT_EQ(one.gpus, 4);
+    EXPECT_EQ(one.group, "");
+    EXPECT_EQ(read(report("\"gpus\": 4", "\"gpus\": 4, \"group\": \"rack\"")).reports[0].group,
+              "rack");
+}
+
+TEST(RolloutReports, SeveralAreReadHoweverTheyStand) {
+    for (const std::string& text :
+         {report() + report(), report() + "\n" + report() + "\n",
+          "[" + report() + ",\r\n" + report() + "]", "\n\n" + report() + " , " + report() + "]"}) {
+        EXPECT_EQ(read(text).reports.size(), 2U) << text;
+        EXPECT_EQ(read(text).unreadable, 0U) << text;
+    }
+    EXPECT_EQ(read("").reports.size(), 0U);
+}
+
+TEST(RolloutReports, WhatIsNoneIsCounted) {
+    for (const auto& [changed, to] : std::initializer_list<std::pair<std::string, std::string>>{
+             {"report/1", "report/2"},
+             {"aaaa", "AAAA"},
+             {"aaaa", "aaa"},
+             {"1800003600", "-1"},
+             {"1800003600", "1.5"},
+             {"1800003600", "1e300"},
+             {"1800003600", "18446744073709551616"},
+             {"1800003600", "100000000000"},
+             {"1800003600", "\"1800003600\""},
+             {"1800003600", "null"},
+             {"1111", "1112g"},
+             {"\"gpus\": 4", "\"gpus\": -4"},
+             {"\"gpus\": 4", "\"gpu\": 4"},
+             {"\"system\": \"running\"", "\"system\": [\"running\"]"},
+             {"running", std::string(1025, 'x')},
+             {"running", std::string(70000, 'x')},
+             {"running", "\xff"},
+             {"\"version\": \"9.4\"",
+              "\"version\": " + std::string(20, '[') + std::string(20, ']')}}) {
+        const DeviceReports reports = read(report(changed, to));
+        EXPECT_EQ(reports.reports.size(), 0U) << changed << " → " << to.substr(0, 40);
+        EXPECT_GE(reports.unreadable, 1U) << changed << " → " << to.substr(0, 40);
+    }
+    EXPECT_EQ(read("5").unreadable, 1U);
+    EXPECT_EQ(read("\"text\"").unreadable, 1U);
+    EXPECT_EQ(read("{}").unreadable, 1U);
+}
+
+TEST(RolloutReports, WhatIsCutOffHidesNoOthers) {
+    const std::string whole = report("\n", " ");
+    for (std::string::size_type size = 1; size < whole.size(); size += 7) {
+        std::string cut = whole.substr(0, size);
+        std::ranges::replace(cut, '\n', ' ');
+        std::string good = whole;
+        std::ranges::replace(good, '\n', ' ');
+        const DeviceReports reports = read(cut + "\n" + good + "\n" + good);
+        EXPECT_EQ(reports.reports.size(), 2U) << cut;
+        EXPECT_EQ(reports.unreadable, 1U) << cut;
+    }
+}
+
+TEST(RolloutReports, AFileOfSomethingElseIsAnError) {
+    std::string junk;
+    for (int i = 0; i < 1001; ++i) {
+        junk += "{\n";
+    }
+    try {
+        static_cast<void>(read(junk));
+        ADD_FAILURE();
+    } catch (const Error& failure) {
+        EXPECT_THAT(failure.message(), testing::HasSubstr("FILE: has more than 1000 objects"));
+        EXPECT_THAT(failure.hint(), testing::HasSubstr("update-report.json"));
+    }
+}
+
+}  // namespace
+}  // namespace edgegpu::rollout_reports_test
