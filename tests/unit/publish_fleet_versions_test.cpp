@@ -14,11 +14,11 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string one(64, '1');
-const std::string two(64, '2');
-
 class FleetVersionsTest : public testing::Test {
 protected:
+    const std::string one = std::string(64, '1');
+    const std::string two = std::string(64, '2');
+
     FleetVersions read(const std::string& text) {
         const std::filesystem::path file = directory_.path() / "fleet.json";
         write_file(file, text);

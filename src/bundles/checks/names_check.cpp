@@ -13,7 +13,7 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::string_view lower_case = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view lower_letters = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view digits = "0123456789";
 
 bool is_one_of(char c, std::string_view set) {
@@ -21,7 +21,7 @@ bool is_one_of(char c, std::string_view set) {
 }
 
 bool is_lower_or_digit(char c) {
-    return is_one_of(c, lower_case) || is_one_of(c, digits);
+    return is_one_of(c, lower_letters) || is_one_of(c, digits);
 }
 
 /// A label of RFC 1123: at most 63 lower-case letters, digits and hyphens, none at the ends.
