@@ -224,9 +224,10 @@ TEST_F(CustomiseTest, StepsReadAndWriteWhatTheySay) {
             EXPECT_TRUE(before == writer_.end() ||
                         std::ranges::find(step.reads, before->second) != step.reads.end())
                 << "it replaces " << path << " of " << before->second;
-            EXPECT_TRUE(std::ranges::any_of(
-                step.writes,
-                [&](std::string_view top) { return top == "/" || is_below(path, top); }))
+            EXPECT_TRUE(std::ranges::any_of(step.writes,
+                                            [&written = path](std::string_view top) {
+                                                return top == "/" || is_below(written, top);
+                                            }))
                 << "it writes " << path;
         }
         if (whole.changes.empty()) {
