@@ -145,8 +145,7 @@ std::optional<unsigned> number_in(const std::string& text) {
 void warn_of_unknown(const Context& ctx, const FleetVersions& fleet, const RepositoryView& target) {
     const std::vector<std::string> known = target.commits();
     for (const auto& [commit, devices] : fleet.devices) {
-        if (fleet.is_worth_a_delta(commit) &&
-            std::ranges::find(known, commit) == known.end()) {
+        if (fleet.is_worth_a_delta(commit) && std::ranges::find(known, commit) == known.end()) {
             ctx.console->warn(
                 fmt::format("{}: {} of {} devices run commit {}, which {} does not have: no delta "
                             "can be made from it, and they download objects",

@@ -53,8 +53,7 @@ struct HeldRef {
 };
 /// The same for a ref of a repository that is only read.
 [[nodiscard]] std::vector<CommitView> delta_sources(const Context& ctx, const RepositoryView& view,
-                                                    const HeldRef& ref,
-                                                    const DeltaRequest& request,
+                                                    const HeldRef& ref, const DeltaRequest& request,
                                                     const std::string& commit);
 
 /// Throws ErrorKind::usage for a name in `wanted` that `delta_sources` would not know.

@@ -312,9 +312,8 @@ Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& reque
     Plan plan = make_plan(ctx, impl.view(), request, head_of(impl.view(), request.to), signer);
     warn(ctx, plan, signer);
     // Before anything is written, as there may be mistakes in these.
-    std::vector<CommitView> sources =
-        delta_sources(ctx, target, request.deltas,
-                      plan.unchanged ? plan.head->info().checksum : std::string());
+    std::vector<CommitView> sources = delta_sources(
+        ctx, target, request.deltas, plan.unchanged ? plan.head->info().checksum : std::string());
     stages.end("");
 
     stages.begin_quietly("commit", "writing the commit of");

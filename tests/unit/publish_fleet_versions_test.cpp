@@ -59,8 +59,8 @@ TEST_F(FleetVersionsTest, RefusesWhatIsNoFleet) {
     EXPECT_THAT(problem("{\"" + one + "\": 0}"), HasSubstr("it has no devices"));
     EXPECT_THAT(problem("{\"1.2\": 5}"), HasSubstr("\"1.2\" is not the checksum"));
     EXPECT_THAT(problem("{\"" + one + "\": 5, \"" + one + "\": 6}"), HasSubstr("two members"));
-    for (const char* count : {"-1", "1.5", "\"5\"", "null", "[5]", "99999999999999", "1e3",
-                              "{\"a\": 1}"}) {
+    for (const char* count :
+         {"-1", "1.5", "\"5\"", "null", "[5]", "99999999999999", "1e3", "{\"a\": 1}"}) {
         EXPECT_THAT(problem("{\"" + one + "\": " + count + "}"), HasSubstr("no number of devices"))
             << count;
     }

@@ -26,8 +26,8 @@ CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
         ->check(duration_or_zero());
 }
 
-/// `--delta-from`, `--delta-fleet` and `--delta-max-file` of a command that gives a ref a commit. `repository`
-/// says, with a blank before it, which one has the commits.
+/// `--delta-from`, `--delta-fleet` and `--delta-max-file` of a command that gives a ref a commit.
+/// `repository` says, with a blank before it, which one has the commits.
 void add_delta_options(CLI::App& verb, DeltaChoice& deltas, const std::string& repository) {
     verb.add_option("--delta-from", deltas.from,
                     "What devices have that are to download a static delta: a number of versions "

@@ -11,9 +11,9 @@
 
 #include "commands/commands.hpp"
 #include "commands/published/publish_result.hpp"
-#include "commands/published/signing_options.hpp"
 #include "commands/published/rollout_result.hpp"
 #include "commands/published/rollout_values.hpp"
+#include "commands/published/signing_options.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
