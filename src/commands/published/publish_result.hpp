@@ -22,8 +22,7 @@ namespace edgegpu {
 /// `deltas` of their schemas.
 [[nodiscard]] nlohmann::ordered_json deltas_json(const std::vector<PublishedDelta>& deltas);
 
-/// The deltas that a command line asks for. Throws ErrorKind::usage for a file or size that does not
-/// say what it should.
+/// The deltas that a command line asks for. Throws ErrorKind::usage for a bad file or size.
 [[nodiscard]] DeltaRequest delta_request(const DeltaChoice& choice);
 
 }  // namespace edgegpu
