@@ -85,11 +85,12 @@ http {{
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
         for path, data in (files or {}).items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_bytes(data)
         (tree / "usr/bin").mkdir()
         (tree / "usr/bin/link").symlink_to("../share/content")
         if key:
-            (tree / "usr/etc/pki/edgegpu").mkdir(parents=True)
+            (tree / "usr/etc/pki/edgegpu").mkdir(parents=True, exist_ok=True)
             shutil.copy(lab.LAB / key, tree / "usr/etc/pki/edgegpu/key.asc")
         self.time += 3600
         return lab.run("ostree", "commit", f"--repo={repo or self.source}", f"--branch={ref}", f"--tree=dir={tree}", *sign,
