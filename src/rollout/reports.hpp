@@ -10,7 +10,7 @@
 namespace edgegpu {
 
 /// What a device says of itself: the fields of docs/schemas/update-report.json that rollouts ask
-/// for, and `group`, which whoever collects reports may add.
+/// for.
 struct DeviceReport {
     std::string id;
     /// Unix time
