@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,14 +55,23 @@ public:
     ~Child() {
         if (pid_ > 0) {
             ::kill(pid_, SIGKILL);
-            static_cast<void>(wait());
+            while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+            }
         }
     }
 
-    /// Its status as of waitpid(2).
-    int wait() {
+    /// Its status as of waitpid(2); nothing if it has not ended by then.
+    std::optional<int> wait_until(Clock::time_point end) {
+        constexpr int pause = 5;  // milliseconds
         int status = 0;
-        while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+        for (pid_t found = 0; found != pid_; found = ::waitpid(pid_, &status, WNOHANG)) {
+            if (found < 0 && errno != EINTR) {
+                throw errno_error("waitpid", errno);
+            }
+            if (Clock::now() >= end) {
+                return std::nullopt;
+            }
+            ::poll(nullptr, 0, pause);
         }
         pid_ = -1;
         return status;
@@ -84,8 +94,8 @@ private:
 
 /// What the program writes, which reads `content` meanwhile, or not; up to one byte more than a
 /// signature has. Nothing if it takes too long.
-bool exchange(Fd input, const Fd& output, std::string_view content, std::string& written) {
-    const Clock::time_point end = Clock::now() + command_limit;
+bool exchange(Fd input, const Fd& output, std::string_view content, Clock::time_point end,
+              std::string& written) {
     ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
     std::array<char, 256> buffer;
     while (written.size() <= ed25519_signature_size) {
@@ -155,12 +165,17 @@ std::string Ed25519Command::output(std::string_view content) const {
     Child child(pid);
     input.reading.reset();
     output.writing.reset();
+    const Clock::time_point end = Clock::now() + command_limit;
     std::string written;
-    if (!exchange(std::move(input.writing), output.reading, content, written)) {
-        throw error("{}: no signature after {} seconds", program_.string(), command_limit.count());
+    std::optional<int> ended;
+    if (exchange(std::move(input.writing), output.reading, content, end, written)) {
+        output.reading.reset();
+        ended = child.wait_until(end);
     }
-    output.reading.reset();
-    const int status = child.wait();
+    if (!ended) {
+        throw error("{}: has not ended after {} seconds", program_.string(), command_limit.count());
+    }
+    const int status = *ended;
     const std::string by_hand = "try it: " + shell_word(program_.string()) + " < FILE > SIGNATURE";
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         throw error("{}: {}", program_.string(),
