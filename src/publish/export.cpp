@@ -134,7 +134,7 @@ public:
         for (const Consignment& consignment : consignments) {
             const CommitInfo& info = consignment.commit.info();
             ExportedRef ref{info.name, info, {}, false};
-            ref.is_signed = has_signatures(consignment.commit.detached_metadata().get());
+            ref.is_signed = is_signed(consignment.commit);
             for (const CommitView& source : consignment.sources) {
                 ref.since.push_back(source.info().checksum);
             }
@@ -173,8 +173,7 @@ private:
     }
 
     void put_refs(const std::vector<Consignment>& consignments) {
-        const char* id = ostree_repo_get_collection_id(repository_.handle());
-        const std::string collection = id == nullptr ? "" : id;
+        const std::string collection = collection_of(repository_);
         std::vector<const CommitView*> commits;
         for (const Consignment& consignment : consignments) {
             const CommitInfo& info = consignment.commit.info();

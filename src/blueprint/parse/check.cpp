@@ -256,6 +256,26 @@ void check_sign_command(const OstreeRequest& ostree, Mistakes& mistakes) {
     }
 }
 
+/// A public key of the image, `name` in the blueprint, of what is signed if `is_signed`; `sign` is
+/// the field that has it signed.
+void check_public_key(const OstreeRequest& ostree, std::string_view name,
+                      const std::filesystem::path& file, std::string_view sign, bool is_signed,
+                      Mistakes& mistakes, Warnings& warnings) {
+    mistakes.attempt([&] { require_readable(ostree.location, std::string(name), file.string()); });
+    if (!is_signed) {
+        mistakes.add(error_at(ostree.location,
+                              "{} without {}: devices would verify upgrades that nobody signs, and "
+                              "refuse every one",
+                              name, sign)
+                         .hinted(fmt::format("set {} to the key whose public half it is", sign)));
+    }
+    if (ostree.url.empty()) {
+        warnings.push_back(fmt::format(
+            "{}: {} has no effect without url: the image gets no remote that would use it",
+            ostree.location.text(), name));
+    }
+}
+
 void check_ed25519(const OstreeRequest& ostree, const std::string& distro, Mistakes& mistakes,
                    Warnings& warnings) {
     if (!ostree.sign_ed25519.empty()) {
@@ -269,21 +289,9 @@ void check_ed25519(const OstreeRequest& ostree, const std::string& distro, Mista
     if (ostree.ed25519_public_key.empty()) {
         return;
     }
-    mistakes.attempt([&] {
-        require_readable(ostree.location, "ed25519_public_key", ostree.ed25519_public_key.string());
-    });
-    if (ostree.sign_ed25519.empty() && ostree.sign_command.empty()) {
-        mistakes.add(error_at(ostree.location,
-                              "ed25519_public_key without sign_ed25519: devices would verify "
-                              "upgrades that nobody signs, and refuse every one")
-                         .hinted("set sign_ed25519 to the key whose public half it is"));
-    }
-    if (ostree.url.empty()) {
-        warnings.push_back(
-            fmt::format("{}: ed25519_public_key has no effect without url: the image "
-                        "gets no remote that would use it",
-                        ostree.location.text()));
-    }
+    check_public_key(ostree, "ed25519_public_key", ostree.ed25519_public_key, "sign_ed25519",
+                     !ostree.sign_ed25519.empty() || !ostree.sign_command.empty(), mistakes,
+                     warnings);
     if (lacks_ed25519(distro)) {
         warnings.push_back(
             fmt::format("{}: ostree of {} is built without ed25519: with ed25519_public_key, "
@@ -300,30 +308,16 @@ void check_ostree(const OstreeRequest& ostree, const std::string& distro, Mistak
             error_at(ostree.location, "gpg_homedir not found: {}", ostree.gpg_homedir.string())
                 .hinted(absent_file_hint(ostree.gpg_homedir)));
     }
-    if (ostree.gpg_public_key.empty()) {
-        return;
-    }
-    mistakes.attempt([&] {
-        require_readable(ostree.location, "gpg_public_key", ostree.gpg_public_key.string());
-    });
-    if (ostree.sign.empty()) {
-        mistakes.add(error_at(ostree.location,
-                              "gpg_public_key without sign: devices would verify upgrades that "
-                              "nobody signs, and refuse every one")
-                         .hinted("set sign to the key whose public half it is"));
-    }
-    if (ostree.url.empty()) {
-        warnings.push_back(
-            fmt::format("{}: gpg_public_key has no effect without url: the image "
-                        "gets no remote that would use it",
-                        ostree.location.text()));
+    if (!ostree.gpg_public_key.empty()) {
+        check_public_key(ostree, "gpg_public_key", ostree.gpg_public_key, "sign",
+                         !ostree.sign.empty(), mistakes, warnings);
     }
 }
 
 /// A plan decides for a device what it runs.
 void check_updates(const Blueprint& blueprint, Warnings& warnings) {
     if (blueprint.updates && blueprint.updates->rollouts &&
-        blueprint.ostree.gpg_public_key.empty()) {
+        blueprint.ostree.gpg_public_key.empty() && blueprint.ostree.ed25519_public_key.empty()) {
         warnings.push_back(fmt::format(
             "{}: rollouts without gpg_public_key in [ostree]: devices would follow the plans of "
             "whoever can answer for the server",

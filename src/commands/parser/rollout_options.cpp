@@ -9,35 +9,29 @@ namespace {
 
 /// What `start` takes.
 void add_wave_options(CLI::App& verb, RolloutCommand& rollout) {
-    verb.add_option("--commit", rollout.commit,
-                    "start: the commit that devices get (default: the one that REF has); abort: "
-                    "the one that they get no more (default: the newest)")
-        ->type_name("COMMIT")
+    add_value(verb, "--commit", rollout.commit, "COMMIT",
+              "start: the commit that devices get (default: the one that REF has); abort: "
+              "the one that they get no more (default: the newest)")
         ->check(not_empty());
-    verb.add_option("--at", rollout.at,
-                    "start: when the first devices get it, UTC, such as 2027-01-31T22:00 (default: "
-                    "now)")
-        ->type_name("TIME")
+    add_value(verb, "--at", rollout.at, "TIME",
+              "start: when the first devices get it, UTC, such as 2027-01-31T22:00 (default: "
+              "now)")
         ->check(not_empty());
-    verb.add_option("--share", rollout.share,
-                    "start: the share of devices that get it at once, such as 5% (default: 5%)")
-        ->type_name("PERCENT")
+    add_value(verb, "--share", rollout.share, "PERCENT",
+              "start: the share of devices that get it at once, such as 5% (default: 5%)")
         ->check(not_empty());
-    verb.add_option("--over", rollout.over,
-                    "start: how long it takes from there to all devices, such as 48h; 0: it stays "
-                    "at that share (default: 48h)")
-        ->type_name("TIME")
+    add_value(verb, "--over", rollout.over, "TIME",
+              "start: how long it takes from there to all devices, such as 48h; 0: it stays "
+              "at that share (default: 48h)")
         ->check(duration_or_zero());
-    verb.add_option("--barrier", rollout.barrier,
-                    "start: older releases get to later ones through this one only, for this "
-                    "reason")
-        ->type_name("TEXT")
+    add_value(verb, "--barrier", rollout.barrier, "TEXT",
+              "start: older releases get to later ones through this one only, for this "
+              "reason")
         ->check(not_empty());
-    verb.add_option("--reason", rollout.reason, "Why, for the plan: start, pause and abort")
-        ->type_name("TEXT");
-    verb.add_option("--expires", rollout.expires,
-                    "How long devices believe the plan, if nobody renews it (default: 14d)")
-        ->type_name("TIME")
+    add_value(verb, "--reason", rollout.reason, "TEXT",
+              "Why, for the plan: start, pause and abort");
+    add_value(verb, "--expires", rollout.expires, "TIME",
+              "How long devices believe the plan, if nobody renews it (default: 14d)")
         ->check(duration_text());
 }
 
@@ -46,26 +40,21 @@ void add_health_options(CLI::App& verb, RolloutCommand& rollout) {
     constexpr int most = 1'000'000'000;
     verb.add_flag("--graph", rollout.graph,
                   "status: print the update graph as clients of Cincinnati read it");
-    verb.add_option("--devices", rollout.devices,
-                    "How many devices there are, for numbers of devices (default: 10000)")
-        ->type_name("N")
+    add_value(verb, "--devices", rollout.devices, "N",
+              "How many devices there are, for numbers of devices (default: 10000)")
         ->check(number_in(1, most));
-    verb.add_option("--health-from", rollout.health_from,
-                    "status and check: reports of devices, a file or a directory of files")
-        ->type_name("FILE")
+    add_value(verb, "--health-from", rollout.health_from, "FILE",
+              "status and check: reports of devices, a file or a directory of files")
         ->check(not_empty());
-    verb.add_option("--max-failures", rollout.max_failures,
-                    "check: pause above this share of failures among the devices that have tried, "
-                    "such as 2%")
-        ->type_name("PERCENT")
+    add_value(verb, "--max-failures", rollout.max_failures, "PERCENT",
+              "check: pause above this share of failures among the devices that have tried, "
+              "such as 2%")
         ->check(not_empty());
-    verb.add_option("--min-reports", rollout.min_reports,
-                    "check: go on while fewer devices have tried (default: 1)")
-        ->type_name("N")
+    add_value(verb, "--min-reports", rollout.min_reports, "N",
+              "check: go on while fewer devices have tried (default: 1)")
         ->check(number_in(1, most));
-    verb.add_option("--max-unavailable", rollout.max_unavailable,
-                    "check: pause if more devices of one group have failed or are not back yet")
-        ->type_name("N")
+    add_value(verb, "--max-unavailable", rollout.max_unavailable, "N",
+              "check: pause if more devices of one group have failed or are not back yet")
         ->check(number_in(0, most));
 }
 
@@ -83,9 +72,8 @@ void add_rollout(CLI::App& app, RolloutCommand& rollout) {
     verb->add_option("REF", rollout.ref, "The ref that the devices follow")
         ->required()
         ->type_name("COMMIT");
-    verb->add_option("--repo", rollout.repo,
-                     "Repository that devices pull from (default: repo, in the working directory)")
-        ->type_name("DIR");
+    add_value(*verb, "--repo", rollout.repo, "DIR",
+              "Repository that devices pull from (default: repo, in the working directory)");
     add_wave_options(*verb, rollout);
     add_signing_options(*verb, rollout.keys,
                         "GPG key that signs plan and summary (default: neither is signed)");
