@@ -9,6 +9,7 @@
 #include "blueprint/containers.hpp"
 #include "blueprint/device.hpp"
 #include "blueprint/files.hpp"
+#include "blueprint/gpu_settings.hpp"
 #include "blueprint/image_settings.hpp"
 #include "blueprint/microshift.hpp"
 #include "blueprint/packages.hpp"
@@ -104,6 +105,7 @@ struct Blueprint {
     /// of `distro` ("9.4"); empty: the default of its packages.
     std::string device_releasever;
     std::optional<UpdatesRequest> updates;
+    std::optional<GpuHealthRequest> gpu_health;
     /// `[[containers]]`, at most one for each source and for each name.
     std::vector<ContainerRequest> containers;
     /// `customizations.containers-storage.destination-path`, an additional image store; empty:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blueprint/choices.hpp"
+#include "blueprint/gpu_settings.hpp"
 #include "support/source_location.hpp"
 
 /// Packages, kernel and driver of a blueprint.
@@ -85,6 +86,9 @@ struct NvidiaRequest {
     /// How many GPUs each device has, the most if devices differ; nothing: unknown.
     std::optional<unsigned> gpus;
     std::optional<SecureBootRequest> secure_boot;
+    /// `[nvidia.mig]`: each PCI id once.
+    std::vector<MigLayout> mig;
+    std::optional<SharingRequest> sharing;
     SourceLocation location;
 };
 

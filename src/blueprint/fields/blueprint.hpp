@@ -5,6 +5,7 @@
 #include "blueprint/fields/device.hpp"
 #include "blueprint/fields/field.hpp"
 #include "blueprint/fields/files.hpp"
+#include "blueprint/fields/gpu_settings.hpp"
 #include "blueprint/fields/image_settings.hpp"
 #include "blueprint/fields/microshift.hpp"
 #include "blueprint/fields/packages.hpp"
@@ -59,6 +60,7 @@ consteval auto fields_of(const Blueprint*) {
         input("device_repositories", &All::device_repositories),
         input("subscription", &All::subscription),
         input("device_releasever", &All::device_releasever), input("updates", &All::updates),
+        input("gpu_health", &All::gpu_health),
         input("containers", &All::containers), input("container_store", &All::container_store),
         place(&All::container_store_location), no_input("test", &All::test),
         // `check --json` prints both beside the blueprint.

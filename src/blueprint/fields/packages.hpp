@@ -2,6 +2,7 @@
 
 #include "blueprint/containers.hpp"
 #include "blueprint/fields/field.hpp"
+#include "blueprint/fields/gpu_settings.hpp"
 #include "blueprint/packages.hpp"
 
 /// Fields of the blueprint's packages, kernel and driver.
@@ -69,6 +70,7 @@ consteval auto fields_of(const NvidiaRequest*) {
         chooses_packages("toolkit", &Nvidia::toolkit),
         chooses_packages("profile", &Nvidia::profile), unordered_input("devices", &Nvidia::devices),
         no_input("gpus", &Nvidia::gpus), no_input("secure_boot", &Nvidia::secure_boot),
+        input("mig", &Nvidia::mig), input("sharing", &Nvidia::sharing),
         place(&Nvidia::devices_location), place(&Nvidia::location));
 }
 

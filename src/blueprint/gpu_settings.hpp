@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
+
+/// How devices use their GPUs, and how they look after them.
+namespace edgegpu {
+
+/// What becomes of a boot with a fault of which nobody knows whether the image is to blame: `pass`:
+/// an alarm; `fail`: the boot is red, and the machine goes back.
+enum class FaultAnswer { pass, fail };
+
+constexpr std::string_view enum_name(FaultAnswer answer) {
+    switch (answer) {
+        case FaultAnswer::pass:
+            return "pass";
+        case FaultAnswer::fail:
+            return "fail";
+    }
+    return {};
+}
+
+/// `workload` of `[health.gpu]`: how vectorAdd is run. `direct`: on the host; `podman`, `crio`: in a
+/// container that gets the GPU by CDI.
+enum class GpuWorkload { direct, podman, crio };
+
+constexpr std::string_view enum_name(GpuWorkload workload) {
+    switch (workload) {
+        case GpuWorkload::direct:
+            return "direct";
+        case GpuWorkload::podman:
+            return "podman";
+        case GpuWorkload::crio:
+            return "crio";
+    }
+    return {};
+}
+
+/// `[health.gpu.require]`: what each GPU must be, beyond working.
+struct GpuRequirements {
+    /// Bytes, at least; 0: any.
+    std::uint64_t memory = 0;
+    /// MIG mode, persistence mode; nothing: either.
+    std::optional<bool> mig;
+    std::optional<bool> persistence;
+    /// Lanes of PCIe, at least; 0: any.
+    unsigned link_width = 0;
+    /// Generation of PCIe that the link can reach (4: 16 GT/s), at least; 0: any. The current speed
+    /// says nothing: an idle GPU lowers it.
+    unsigned link_generation = 0;
+};
+
+/// `[health.gpu]`: gpu-health runs at each boot and decides whether an upgrade stays.
+struct GpuHealthRequest {
+    /// How many GPUs must work.
+    unsigned minimum = 1;
+    /// PCI ids of cards that must be there, "10de:20b7"; one for each card.
+    std::vector<std::string> devices;
+    SourceLocation devices_location;
+    /// The GPUs are for virtual machines: bound to vfio-pci is healthy, and no driver is looked for.
+    bool passthrough = false;
+    FaultAnswer on_missing_gpu = FaultAnswer::pass;
+    FaultAnswer on_unclear = FaultAnswer::pass;
+    GpuRequirements require;
+    /// Each once.
+    std::vector<GpuWorkload> workload;
+    /// Of containers that run it: the name of an image on the device. Empty: the device's own /usr.
+    std::string workload_image;
+    /// Step of gpu-health → seconds; others have its defaults.
+    std::map<std::string, std::uint32_t> deadlines;
+    /// Directory of node_exporter's textfile collector; empty: none is written.
+    std::string textfile;
+    SourceLocation location;
+};
+
+/// An entry of `[nvidia.mig]`.
+struct MigLayout {
+    /// PCI id, "10de:2335"; empty: every GPU that has no entry of its own ("all").
+    std::string device;
+    /// "1g.18gb", in the order in which instances are made.
+    std::vector<std::string> profiles;
+    SourceLocation location;
+};
+
+/// `[nvidia.sharing] mode`.
+enum class SharingMode { time_slicing, mps };
+
+constexpr std::string_view enum_name(SharingMode mode) {
+    switch (mode) {
+        case SharingMode::time_slicing:
+            return "time-slicing";
+        case SharingMode::mps:
+            return "mps";
+    }
+    return {};
+}
+
+/// `[nvidia.sharing]`: several pods on a GPU, by NVIDIA's device plugin.
+struct SharingRequest {
+    SharingMode mode = SharingMode::time_slicing;
+    /// At least 2.
+    unsigned replicas = 0;
+    /// Resources of the plugin that are shared: "nvidia.com/gpu", "nvidia.com/mig-1g.10gb".
+    std::vector<std::string> resources;
+    SourceLocation location;
+};
+
+}  // namespace edgegpu
