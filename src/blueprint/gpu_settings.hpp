@@ -27,8 +27,8 @@ constexpr std::string_view enum_name(FaultAnswer answer) {
     return {};
 }
 
-/// `workload` of `[health.gpu]`: how vectorAdd is run. `direct`: on the host; `podman`, `crio`: in a
-/// container that gets the GPU by CDI.
+/// `workload` of `[health.gpu]`: how vectorAdd is run. `direct`: on the host; `podman`, `crio`: in
+/// a container that gets the GPU by CDI.
 enum class GpuWorkload { direct, podman, crio };
 
 constexpr std::string_view enum_name(GpuWorkload workload) {
@@ -64,7 +64,8 @@ struct GpuHealthRequest {
     /// PCI ids of cards that must be there, "10de:20b7"; one for each card.
     std::vector<std::string> devices;
     SourceLocation devices_location;
-    /// The GPUs are for virtual machines: bound to vfio-pci is healthy, and no driver is looked for.
+    /// The GPUs are for virtual machines: bound to vfio-pci is healthy, and no driver is looked
+    /// for.
     bool passthrough = false;
     FaultAnswer on_missing_gpu = FaultAnswer::pass;
     FaultAnswer on_unclear = FaultAnswer::pass;

@@ -60,9 +60,9 @@ consteval auto fields_of(const Blueprint*) {
         input("device_repositories", &All::device_repositories),
         input("subscription", &All::subscription),
         input("device_releasever", &All::device_releasever), input("updates", &All::updates),
-        input("gpu_health", &All::gpu_health),
-        input("containers", &All::containers), input("container_store", &All::container_store),
-        place(&All::container_store_location), no_input("test", &All::test),
+        input("gpu_health", &All::gpu_health), input("containers", &All::containers),
+        input("container_store", &All::container_store), place(&All::container_store_location),
+        no_input("test", &All::test),
         // `check --json` prints both beside the blueprint.
         no_input<Shown::never>("notes", &All::notes),
         no_input<Shown::never>("warnings", &All::warnings));
