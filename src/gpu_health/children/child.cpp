@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -100,6 +101,8 @@ void write_all(int file, std::string_view text) {
 /// The child: a group of its own, nothing to read, both streams, and signals as programs expect.
 void become_child(int output, int errors) {
     ::setpgid(0, 0);
+    // SIGTERM for gpu-health ends what it has started as well.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
