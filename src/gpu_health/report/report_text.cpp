@@ -86,13 +86,18 @@ std::string journal_text(const Facts& facts, const Judgement& judgement) {
         }
     }
     for (const Finding& finding : judgement.findings) {
-        text += fmt::format("{} [{}]{}: {}\n", finding.note ? "note" : name_of(finding.verdict),
-                            printable_line(finding.fault), where_of(finding),
-                            printable_line(finding.text));
+        if (finding.note) {
+            text += fmt::format("note [{}]{}: {}\n", printable_line(finding.fault),
+                                where_of(finding), printable_line(finding.text));
+        }
     }
-    text += fmt::format("verdict: {}, {}: {}\n", name_of(judgement.verdict),
-                        judgement.red ? "red" : "green", printable_line(judgement.reason));
     const Finding* const decided = deciding_finding(judgement);
+    text += fmt::format(
+        "verdict: {}, {}{}: {}\n", name_of(judgement.verdict), judgement.red ? "red" : "green",
+        decided == nullptr
+            ? ""
+            : fmt::format(" [{}]{}", printable_line(decided->fault), where_of(*decided)),
+        printable_line(judgement.reason));
     if (decided != nullptr && !decided->action.empty()) {
         text += fmt::format("what to do: {}\n", printable_line(decided->action));
     }
