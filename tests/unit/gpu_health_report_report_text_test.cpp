@@ -16,7 +16,7 @@ Judgement dead_card() {
     judgement.findings = {{Step::kernel_log, Verdict::hardware, "xid-79", "0000:65:00.0",
                            "the GPU has fallen off the bus", "switch the machine off and on"}};
     judgement.deciding = 0;
-    judgement.lines[Step::presence] = "1 GPU: 10de:2335";
+    judgement.lines[Step::presence] = "presence: 1 GPU: 10de:2335";
     return judgement;
 }
 

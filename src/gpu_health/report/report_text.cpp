@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu_health/report/report.hpp"
+#include "gpu_health/report/step_text.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -19,19 +20,15 @@ const Finding* deciding_finding(const Judgement& judgement) {
 
 /// What a step has to say, and "" for one that did not run.
 std::string line_of(Step step, const Facts& facts, const Judgement& judgement) {
-    const auto line = judgement.lines.find(step);
-    const auto found = facts.runs.find(std::string(name_of(step)));
-    if (found == facts.runs.end()) {
-        return line == judgement.lines.end() ? std::string() : line->second;
+    const auto run = facts.runs.find(std::string(name_of(step)));
+    std::string text = step_text(judgement, step);
+    if (!text.empty() || run == facts.runs.end()) {
+        return text;
     }
-    const StepRun& run = found->second;
-    if (line != judgement.lines.end() && !line->second.empty()) {
-        return line->second;
-    }
-    if (run.hung) {
+    if (run->second.hung) {
         return "did not end within its deadline";
     }
-    return run.error.empty() ? "nothing to tell" : run.error;
+    return run->second.error.empty() ? "nothing to tell" : run->second.error;
 }
 
 std::string time_of(Step step, const Facts& facts) {
