@@ -46,7 +46,8 @@ QUICK = ("help_test", "source_rules_test")
 # What scripts run: the program, what is installed beside it, the stand-ins for rpm-ostree and rpmdb, programs of
 # tests/programs, and a machine to control.
 PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "stand_in_rpmdb", "write_deployment", "ext4_extract",
-            "ext4_list", "machine_driver")
+            "ext4_list", "machine_driver", "gpu-probe", "stand_in_nvml", "stand_in_nvml_old", "stand_in_cuda",
+            "gpu_workload")
 # No test takes as long, even with sanitizers and others beside it, but for machines where the processor is emulated.
 LIMIT_S = 30 * 60
 MACHINE_LIMIT_S = 90 * 60
