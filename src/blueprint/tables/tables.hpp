@@ -47,6 +47,14 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 
+/// The PCI id of a GPU, in lower case: "10DE:20B7" → "10de:20b7". Throws ErrorKind::usage for what
+/// is none of NVIDIA's.
+[[nodiscard]] std::string read_gpu_device(const LocatedString& text);
+
+/// `[health.gpu]`. Notes mistakes, and what contradicts `[nvidia]`.
+[[nodiscard]] GpuHealthRequest read_gpu_health(const TableReader& table,
+                                               const std::optional<NvidiaRequest>& nvidia);
+
 /// `[updates]`. Notes mistakes.
 [[nodiscard]] UpdatesRequest read_updates(const TableReader& table);
 
