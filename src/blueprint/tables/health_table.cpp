@@ -184,7 +184,7 @@ GpuHealthRequest read_gpu_health(const TableReader& table,
     health.location = table.location();
     health.devices_location = table.location("devices");
     for (const LocatedString& device : table.strings("devices")) {
-        table.attempt([&] { health.devices.push_back(read_gpu_device(device)); });
+        table.attempt([&] { health.devices.push_back(read_nvidia_device(device)); });
     }
     const auto minimum = table.integer("minimum", 0, most_gpus);
     health.minimum = minimum ? static_cast<unsigned>(*minimum)

@@ -129,7 +129,7 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     }
     nvidia.devices_location = table.location("devices");
     for (const LocatedString& device : table.strings("devices")) {
-        table.attempt([&] { nvidia.devices.push_back(read_gpu_device(device)); });
+        table.attempt([&] { nvidia.devices.push_back(read_nvidia_device(device)); });
     }
     if (const auto gpus = table.integer("gpus", 1, 64)) {
         nvidia.gpus = static_cast<unsigned>(*gpus);
@@ -191,7 +191,7 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
 
 }  // namespace
 
-std::string read_gpu_device(const LocatedString& text) {
+std::string read_nvidia_device(const LocatedString& text) {
     const std::string id = lower_case(text.value);
     const bool well_formed = id.size() == 9 && id[4] == ':' &&
                              id.find_first_not_of("0123456789abcdef:") == std::string::npos &&

@@ -49,7 +49,7 @@ void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 
 /// The PCI id of a GPU, in lower case: "10DE:20B7" → "10de:20b7". Throws ErrorKind::usage for what
 /// is none of NVIDIA's.
-[[nodiscard]] std::string read_gpu_device(const LocatedString& text);
+[[nodiscard]] std::string read_nvidia_device(const LocatedString& text);
 
 /// `[health.gpu]`. Notes mistakes, and what contradicts `[nvidia]`.
 [[nodiscard]] GpuHealthRequest read_gpu_health(const TableReader& table,
