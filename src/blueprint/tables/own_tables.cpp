@@ -137,6 +137,10 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     if (const auto secure_boot = table.table("secure_boot")) {
         table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
     }
+    // Read after [microshift], whose bundles they change.
+    for (const char* key : {"mig", "sharing"}) {
+        static_cast<void>(table.has(key));
+    }
     table.finish();
     return nvidia;
 }
@@ -218,7 +222,8 @@ void read_ostree_table(const TableReader& root, const ParseScope& scope, Bluepri
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     read_ostree_table(root, scope, blueprint);
     root.attempt([&] { set_default_ref(root, blueprint); });
-    if (const auto nvidia = root.table("nvidia")) {
+    const std::optional<TableReader> nvidia = root.table("nvidia");
+    if (nvidia) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);
     }
     if (const auto selinux = root.table("selinux")) {
@@ -243,6 +248,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     }
     if (const auto microshift = root.table("microshift")) {
         read_microshift(*microshift, scope, blueprint.microshift);
+    }
+    if (nvidia) {
+        read_gpu_sharing(*nvidia, blueprint);
     }
     if (const auto accounts = root.table("accounts")) {
         read_accounts_table(*accounts, blueprint.accounts);
