@@ -93,22 +93,22 @@ TEST_F(Greenboots, WhatTheBlueprintSaysOfAUnitStays) {
     services.enabled = {};
     services.disabled = {"greenboot-healthcheck"};
     services.locations["greenboot-healthcheck"] = {"b.toml", 7, 3};
-    EXPECT_THAT(error_of([&] {
-                    with_greenboot_units({}, services, {"b.toml", 1, 1}, tree);
-                }),
+    const SourceLocation health{"b.toml", 1, 1};
+    const auto problem = [&](const SystemdRequest& systemd) {
+        return error_of(
+            [&] { static_cast<void>(with_greenboot_units(systemd, services, health, tree)); });
+    };
+    EXPECT_THAT(problem({}),
                 HasSubstr("b.toml:7:3: [health.gpu] needs greenboot-healthcheck.service"));
     services.locations.clear();
-    EXPECT_THAT(error_of([&] {
-                    with_greenboot_units({}, services, {"b.toml", 1, 1}, tree);
-                }),
-                HasSubstr("b.toml:1:1: "));
+    EXPECT_THAT(problem({}), HasSubstr("b.toml:1:1: "));
+    services.disabled.clear();
     SystemdRequest systemd;
     systemd.units.emplace_back();
     systemd.units.back().name = "greenboot-healthcheck.service";
     systemd.units.back().state = UnitState::masked;
     systemd.units.back().location = {"b.toml", 9, 1};
-    EXPECT_THAT(error_of([&] { with_greenboot_units(systemd, {}, {}, tree); }),
-                HasSubstr("b.toml:9:1: "));
+    EXPECT_THAT(problem(systemd), HasSubstr("b.toml:9:1: "));
 }
 
 TEST_F(Greenboots, FaultsAreThoseOfTheVersion) {
