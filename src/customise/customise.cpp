@@ -20,6 +20,7 @@
 #include "customise/system/fips.hpp"
 #include "customise/system/firewall.hpp"
 #include "customise/system/gpu_devices.hpp"
+#include "customise/system/mig_instances.hpp"
 #include "customise/system/system.hpp"
 #include "customise/system/trust.hpp"
 #include "customise/units/firstboot.hpp"
@@ -102,6 +103,11 @@ std::vector<TreeStep> Customisation::file_steps() {
          {"/usr/lib/systemd/system", "/usr/lib/tmpfiles.d/edgegpu-gpu.conf",
           "/usr/lib/udev/rules.d/71-edgegpu-gpu.rules"},
          [this] { add_gpu_devices(ctx_, blueprint_.nvidia, tree_); }},
+        // nvidia-smi may be a user's file.
+        {"mig instances",
+         {"user files"},
+         {"/usr/lib/edgegpu/mig", "/usr/libexec/edgegpu/mig", "/usr/lib/systemd/system"},
+         [this] { add_mig_instances(ctx_, blueprint_.nvidia, tree_); }},
         {"nvidia runtime",
          {"user files", "gpu devices"},
          {"/etc/crio/crio.conf.d", "/etc/nvidia-container-runtime/config.toml"},
