@@ -19,6 +19,7 @@ using testing::IsEmpty;
 class GpuStack : public testing::Test, protected ComposeFixture {
 protected:
     GpuStack() {
+        tree.entries["/"].type = EntryType::directory;
         tree.kernel = "6.1.0-47-amd64";
         tree.packages = {{"nvidia-driver", 3, "535.1", "1.el9", "x86_64"},
                          {"kmod-nvidia-535.1-6.1.0-47", 3, "535.1", "1", "x86_64"},

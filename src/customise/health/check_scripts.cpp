@@ -18,10 +18,11 @@ const std::regex& program_call() {
     return pattern;
 }
 
-/// What writes a file whose name is plain: a redirection, or a program that makes files.
+/// What writes a file whose name is plain: a redirection, or a program that makes the last of its
+/// arguments.
 const std::regex& writing() {
     static const std::regex pattern(
-        R"re((>>?\|?\s*|\b(?:tee|touch|mkdir|mktemp|install|cp|mv)\b[^;&|]*\s)["']?(/(?:etc|var)/[^\s"';&|)]+))re");
+        R"re((>>?\|?\s*|\b(?:tee|touch|mkdir|mktemp|install|cp|mv)\b[^;&|]*\s)["']?(/(?:etc|var)/[^\s"';&|)]+)["']?(?=\s*(?:$|[;&|)]|\d?[<>])))re");
     return pattern;
 }
 
@@ -48,13 +49,16 @@ std::vector<ScriptDoubt> doubts_of_check(std::string_view script, GreenbootKind 
     for (const std::string_view raw : lines_of(script)) {
         ++number;
         const std::string line(without_comment(raw.substr(0, longest_line)));
-        if (std::regex_search(line, program_call()) && line.find("timeout") == std::string::npos) {
+        if (line.find("nvidia-smi") != std::string::npos &&
+            line.find("timeout") == std::string::npos && std::regex_search(line, program_call())) {
             doubts.push_back({number,
                               "nvidia-smi can hang for ever in the driver, and greenboot "
                               "waits for it: begin the call with \"timeout -k 5 30\""});
         }
         std::smatch found;
-        if (std::regex_search(line, found, writing())) {
+        const bool names_state =
+            line.find("/etc/") != std::string::npos || line.find("/var/") != std::string::npos;
+        if (names_state && std::regex_search(line, found, writing())) {
             const bool replaces = trim(found[1].str()) == ">";
             doubts.push_back(
                 {number,
