@@ -163,8 +163,15 @@ TEST_F(GpuHealthInImages, WhatKeepsAVerdictFromBeingRightIsAWarning) {
     EXPECT_THAT(warnings(), HasSubstr("b.toml:3:1: Flight Control judges upgrades as well"));
     greenboot("0.16.4");
     file("/usr/bin/bootc", "");
-    EXPECT_THAT(warnings(), HasSubstr("path = \"/etc/systemd/journald.conf.d/50-persistent.conf\" "
-                                      "and data = \"[Journal]\\nStorage=persistent\\n\""));
+    const std::string files =
+        ": [[customizations.files]] with path = "
+        "\"/etc/systemd/journald.conf.d/50-persistent.conf\" "
+        "and data = \"[Journal]\\nStorage=persistent\\n\"";
+    const std::string directories =
+        ": [[customizations.directories]] with path = \"/etc/systemd/journald.conf.d\", and ";
+    EXPECT_THAT(warnings(), HasSubstr(directories + files.substr(2)));
+    directory("/etc/systemd/journald.conf.d");
+    EXPECT_THAT(warnings(), HasSubstr(files));
     greenboot("0.15.8");
     file("/etc/greenboot/greenboot.conf", "DISABLED_HEALTHCHECKS=(40_edgegpu_gpu_health.sh)\n");
     EXPECT_THAT(warnings(), HasSubstr("is it disabled there?"));

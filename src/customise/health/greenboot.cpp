@@ -114,6 +114,19 @@ std::optional<std::pair<bool, SourceLocation>> decision_on(const SystemdRequest&
     return std::nullopt;
 }
 
+/// The tables of a blueprint that make the journal persistent.
+std::string hint_of_journal(const Tree& tree) {
+    const std::string_view directory =
+        persistent_journal_path.substr(0, persistent_journal_path.rfind('/'));
+    return fmt::format(
+        "{}[[customizations.files]] with path = \"{}\" and data = "
+        "\"[Journal]\\nStorage=persistent\\n\"",
+        has(tree, directory)
+            ? ""
+            : fmt::format("[[customizations.directories]] with path = \"{}\", and ", directory),
+        persistent_journal_path);
+}
+
 }  // namespace
 
 Greenboot greenboot_of(const Tree& tree) {
@@ -178,8 +191,7 @@ std::vector<GreenbootFault> faults_of_greenboot(const Greenboot& greenboot, cons
                 {false,
                  "greenboot 0.16 reads in the journal of the boot before that it has gone back, "
                  "and this image's journal does not survive a restart",
-                 "[[customizations.files]] with path = \"" + std::string(persistent_journal_path) +
-                     "\" and data = \"[Journal]\\nStorage=persistent\\n\""});
+                 hint_of_journal(tree)});
         }
         return faults;
     }
