@@ -17,7 +17,7 @@ Judgement red_by(Verdict verdict, Step step) {
 }
 
 bool stays_red(Judgement judgement, const Facts& facts, bool machine_known, bool remembered) {
-    soften(judgement, facts, machine_known, remembered);
+    allow_for_own_faults(judgement, facts, machine_known, remembered);
     EXPECT_EQ(judgement.red, judgement.reason == "why");
     return judgement.red;
 }
@@ -31,6 +31,17 @@ TEST(GpuHealthCheck, AFaultOfTheProgramIsNeverRed) {
     // A driver in which NVML hangs is no fault of the program.
     facts.runs["nvml"] = {45000, true, "it did not end in time"};
     EXPECT_TRUE(stays_red(red_by(Verdict::unclear, Step::nvml), facts, true, true));
+}
+
+TEST(GpuHealthCheck, AMachineThatCouldNotBeLookedAtIsNotHealthy) {
+    Facts facts;
+    Judgement judgement;
+    allow_for_own_faults(judgement, facts, true, true);
+    EXPECT_EQ(judgement.verdict, Verdict::healthy);
+    facts.runs["presence"] = {1, false, "sysfs is not mounted"};
+    allow_for_own_faults(judgement, facts, true, true);
+    EXPECT_EQ(judgement.verdict, Verdict::unclear);
+    EXPECT_FALSE(judgement.red);
 }
 
 TEST(GpuHealthCheck, AnUnclearFaultThatIsForgottenIsNotRed) {

@@ -84,17 +84,5 @@ TEST_F(GpuHealthMemoryFile, WhatCannotBeWrittenIsTold) {
     EXPECT_THAT(notes[0], testing::HasSubstr("cannot be written, this boot is not remembered"));
 }
 
-TEST_F(GpuHealthMemoryFile, OnlyTheNewestCommitsAreKept) {
-    Memory memory;
-    for (std::uint64_t serial = 1; serial <= 100; ++serial) {
-        memory.commits["commit" + std::to_string(serial)] = {true, "", serial};
-    }
-    const Memory kept = read_memory(memory_json(memory));
-    EXPECT_EQ(kept.commits.size(), 32U);
-    EXPECT_TRUE(kept.commits.contains("commit100"));
-    EXPECT_TRUE(kept.commits.contains("commit69"));
-    EXPECT_FALSE(kept.commits.contains("commit68"));
-}
-
 }  // namespace
 }  // namespace edgegpu::gpu_health

@@ -48,7 +48,7 @@ TEST(GpuHealthReportJson, TellsEachStepThatRanInTheirOrder) {
     facts.runs["nvml"] = {45000.5, true, "it did not end in time"};
     facts.runs["presence"] = {1.25, false, ""};
     Judgement judgement;
-    judgement.lines[Step::presence] = "1 GPU";
+    judgement.lines[Step::presence] = "presence: 1 GPU";
     judgement.lines[Step::condition] = "nothing is known";
     const json steps = report_of(facts, judgement).at("steps");
     ASSERT_EQ(steps.size(), 3U);

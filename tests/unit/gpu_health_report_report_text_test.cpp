@@ -16,7 +16,7 @@ Judgement dead_card() {
     judgement.findings = {{Step::kernel_log, Verdict::hardware, "xid-79", "0000:65:00.0",
                            "the GPU has fallen off the bus", "switch the machine off and on"}};
     judgement.deciding = 0;
-    judgement.lines[Step::presence] = "1 GPU: 10de:2335";
+    judgement.lines[Step::presence] = "presence: 1 GPU: 10de:2335";
     return judgement;
 }
 
@@ -29,9 +29,19 @@ TEST(GpuHealthReportText, JournalHasALineForEachStepAndTheVerdict) {
               "presence: 1 GPU: 10de:2335 (4 ms)\n"
               "nvml: did not end within its deadline (45000 ms)\n"
               "cdi: sysfs is not mounted (1 ms)\n"
-              "hardware [xid-79] 0000:65:00.0: the GPU has fallen off the bus\n"
-              "verdict: hardware, green: a card that is gone is no fault of the image\n"
+              "verdict: hardware, green [xid-79] 0000:65:00.0: a card that is gone is no fault of "
+              "the image\n"
               "what to do: switch the machine off and on\n");
+}
+
+TEST(GpuHealthReportText, JournalHasNotes) {
+    Judgement judgement;
+    judgement.reason = "1 GPU works";
+    judgement.findings = {
+        {Step::kernel_log, Verdict::unclear, "xid-31", "0000:65:00.0", "an application", "", true}};
+    EXPECT_EQ(journal_text(Facts(), judgement),
+              "note [xid-31] 0000:65:00.0: an application\n"
+              "verdict: healthy, green: 1 GPU works\n");
 }
 
 TEST(GpuHealthReportText, JournalSaysRed) {

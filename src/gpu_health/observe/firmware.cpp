@@ -30,8 +30,10 @@ FirmwareFile firmware_file(const Places& places, const std::string& path) {
 /// Where the kernel looks (drivers/base/firmware_loader, fw_path), most important first.
 std::vector<std::string> firmware_directories(const Places& places, const std::string& kernel) {
     const std::string lib = "/usr/lib/firmware";
-    std::vector<std::string> directories{lib + "/updates/" + kernel, lib + "/updates",
-                                         lib + "/" + kernel, lib};
+    std::vector<std::string> directories{lib + "/updates", lib};
+    if (!kernel.empty()) {
+        directories = {lib + "/updates/" + kernel, lib + "/updates", lib + "/" + kernel, lib};
+    }
     const std::string first = read_line(places.sys, "module/firmware_class/parameters/path");
     if (first.starts_with('/')) {
         directories.insert(directories.begin(), first);

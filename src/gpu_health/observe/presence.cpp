@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -66,8 +66,34 @@ bool is_silent(const Reading& space, bool virtual_function) {
            space.content.substr(0, compared).find_first_not_of('\xff') == std::string::npos;
 }
 
-/// BARs of memory that have no address. Each of the first six lines of `resource` is "START END
-/// FLAGS"; the kernel clears all three of a BAR that it found no room for, which then differs from
+/// A line of `resource`.
+struct Resource {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint64_t flags = 0;
+};
+
+/// "0x0000204002000000 0x0000204002ffffff 0x000000000014220c"
+std::optional<Resource> read_resource(std::string_view line) {
+    std::array<std::uint64_t, 3> numbers{};
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.size() != numbers.size()) {
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto number = words[i].starts_with("0x")
+                                ? whole_number<std::uint64_t>(words[i].substr(2), 16)
+                                : std::nullopt;
+        if (!number) {
+            return std::nullopt;
+        }
+        numbers[i] = *number;
+    }
+    return Resource{numbers[0], numbers[1], numbers[2]};
+}
+
+/// BARs of memory that have no address. The first six lines of `resource` are
+/// theirs; the kernel clears all three of a BAR that it found no room for, which then differs from
 /// one that does not exist by the bits of its register: the type of 64-bit memory is not 0.
 std::vector<int> unassigned_bars(std::string_view resource, std::string_view space, bool readable) {
     constexpr unsigned memory_flag = 0x200;
@@ -76,20 +102,16 @@ std::vector<int> unassigned_bars(std::string_view resource, std::string_view spa
     std::vector<int> unassigned;
     const std::vector<std::string_view> lines = lines_of(resource);
     for (std::size_t i = 0; i < bars && i < lines.size(); ++i) {
-        const std::vector<std::string_view> words = words_of(lines[i]);
-        if (words.size() != 3 || !std::all_of(words.begin(), words.end(),
-                                              [](auto word) { return word.starts_with("0x"); })) {
+        const std::optional<Resource> line = read_resource(lines[i]);
+        if (!line) {
             continue;
         }
-        const auto value = [&](std::size_t at) {
-            return whole_number<std::uint64_t>(words[at].substr(2), 16).value_or(0);
-        };
         unsigned type = 0;
         if (readable && space.size() >= first_register + 4 * (i + 1)) {
             type = register_at(space, first_register + 4 * i) & 0x7U;
         }
-        const bool lost = value(2) == 0 && value(1) == 0 && type == memory_64_type;
-        if (value(0) == 0 && ((value(2) & memory_flag) != 0 || lost)) {
+        const bool lost = line->flags == 0 && line->end == 0 && type == memory_64_type;
+        if (line->start == 0 && ((line->flags & memory_flag) != 0 || lost)) {
             unassigned.push_back(static_cast<int>(i));
         }
         // The register after that of 64-bit memory is its upper half.

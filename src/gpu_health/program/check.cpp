@@ -92,6 +92,12 @@ void print(const Options& options, const Facts& facts, const Judgement& judgemen
     std::cout.flush();
 }
 
+/// The step could not be done; one that hangs may hang in the driver.
+bool has_failed(const Facts& facts, Step step) {
+    const auto run = facts.runs.find(std::string(name_of(step)));
+    return run != facts.runs.end() && !run->second.hung && !run->second.error.empty();
+}
+
 /// Remembers this boot; whether it could.
 bool remember_boot(const Options& options, const Facts& facts, const Memory& memory,
                    const Judgement& judgement, Notes& notes) {
@@ -105,7 +111,7 @@ int judge_and_tell(const Options& options, const Settings& settings, const Look&
     const Memory memory = options.state ? load_memory(*options.state, notes) : Memory();
     Judgement judgement = judge(look.facts, settings, tables, memory);
     const bool remembered = remember_boot(options, look.facts, memory, judgement, notes);
-    soften(judgement, look.facts, look.machine_known, remembered);
+    allow_for_own_faults(judgement, look.facts, look.machine_known, remembered);
     const std::string report = report_json(look.facts, settings, tables, judgement);
     if (options.run) {
         publish(*options.run / "edgegpu/gpu-health.json", report, notes);
@@ -156,7 +162,12 @@ int exit_status(const Judgement& judgement) {
     return ExitStatus::unclear;
 }
 
-void soften(Judgement& judgement, const Facts& facts, bool machine_known, bool remembered) {
+void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine_known,
+                          bool remembered) {
+    if (judgement.verdict == Verdict::healthy && has_failed(facts, Step::presence)) {
+        judgement.verdict = Verdict::unclear;
+        judgement.reason = "gpu-health could not look for GPUs";
+    }
     if (!judgement.red) {
         return;
     }
@@ -165,12 +176,10 @@ void soften(Judgement& judgement, const Facts& facts, bool machine_known, bool r
         judgement.reason.append("; the image stays, since ").append(why);
     };
     const auto decided = static_cast<std::size_t>(judgement.deciding);
-    const auto run = judgement.deciding >= 0 && decided < judgement.findings.size()
-                         ? facts.runs.find(std::string(name_of(judgement.findings[decided].step)))
-                         : facts.runs.end();
     if (!machine_known) {
         keep("gpu-health could not find out which commit it is");
-    } else if (run != facts.runs.end() && !run->second.hung && !run->second.error.empty()) {
+    } else if (judgement.deciding >= 0 && decided < judgement.findings.size() &&
+               has_failed(facts, judgement.findings[decided].step)) {
         keep("gpu-health failed in the step that decided");
     } else if (!remembered && judgement.verdict == Verdict::unclear) {
         keep("the fault cannot be remembered, to compare it with the commit before");

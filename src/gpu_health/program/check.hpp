@@ -13,10 +13,12 @@ namespace edgegpu::gpu_health {
 /// The exit status for a verdict, of ExitStatus.
 [[nodiscard]] int exit_status(const Judgement& judgement);
 
-/// A verdict that rests on what gpu-health itself could not do is never red: the step that decided
-/// failed in itself, or the booted commit is not known; nor is an unclear one that cannot be
-/// remembered, since the next commit could not know that this one had failed in the same way.
-void soften(Judgement& judgement, const Facts& facts, bool machine_known, bool remembered);
+/// What gpu-health itself could not do is no reason to go back: it is not red if the step that
+/// decided failed in itself, or the booted commit is not known; nor is an unclear fault that cannot
+/// be remembered, since the next commit could not know that this one had failed in the same way. It
+/// is no health either, if nothing is known of the PCI bus.
+void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine_known,
+                          bool remembered);
 
 /// Looks, judges, writes the reports and prints what the options ask for; returns the exit status.
 [[nodiscard]] int check(const Options& options, const Settings& settings, Notes& notes);

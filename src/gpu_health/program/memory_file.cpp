@@ -1,10 +1,8 @@
 #include "gpu_health/program/memory_file.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <vector>
 
 #include "gpu_health/program/files.hpp"
 
@@ -17,36 +15,19 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view memory_format = "edgegpu-gpu-health-memory/1";
-constexpr std::size_t remembered_commits = 32;
 constexpr std::size_t memory_limit = std::size_t{1} << 20U;
 
 fs::path memory_path(const fs::path& directory) {
     return directory / "commits.json";
 }
 
-/// The smallest serial that is kept.
-std::uint64_t oldest_kept(const Memory& memory) {
-    std::vector<std::uint64_t> serials;
-    for (const auto& [commit, record] : memory.commits) {
-        serials.push_back(record.serial);
-    }
-    if (serials.size() <= remembered_commits) {
-        return 0;
-    }
-    std::sort(serials.rbegin(), serials.rend());
-    return serials[remembered_commits - 1];
-}
-
 }  // namespace
 
 std::string memory_json(const Memory& memory) {
-    const std::uint64_t oldest = oldest_kept(memory);
     Json commits = Json::object();
     for (const auto& [commit, record] : memory.commits) {
-        if (record.serial >= oldest) {
-            commits[commit] = {
-                {"healthy", record.healthy}, {"fault", record.fault}, {"serial", record.serial}};
-        }
+        commits[commit] = {
+            {"healthy", record.healthy}, {"fault", record.fault}, {"serial", record.serial}};
     }
     const Json document{{"format", memory_format}, {"commits", std::move(commits)}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -9,8 +9,7 @@
 
 namespace edgegpu::gpu_health {
 
-/// The JSON text of a memory, with a newline at the end: of the newest 32 commits, so that it
-/// cannot grow for ever.
+/// The JSON text of a memory, with a newline at the end.
 [[nodiscard]] std::string memory_json(const Memory& memory);
 
 /// Reads such a text. Throws std::runtime_error if it is none.

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gpu_health/report/report.hpp"
+#include "gpu_health/report/step_text.hpp"
 
 namespace edgegpu::gpu_health {
 
@@ -26,8 +27,8 @@ Json steps_of(const Facts& facts, const Judgement& judgement) {
     Json steps = Json::array();
     for (const Step step : all_steps) {
         const auto run = facts.runs.find(std::string(name_of(step)));
-        const auto line = judgement.lines.find(step);
-        if (run == facts.runs.end() && line == judgement.lines.end()) {
+        const std::string text = step_text(judgement, step);
+        if (run == facts.runs.end() && text.empty()) {
             continue;
         }
         Json one{{"step", name_of(step)}};
@@ -36,7 +37,7 @@ Json steps_of(const Facts& facts, const Judgement& judgement) {
             one["hung"] = run->second.hung;
             add(one, "error", run->second.error);
         }
-        add(one, "text", line == judgement.lines.end() ? std::string() : line->second);
+        add(one, "text", text);
         steps.push_back(std::move(one));
     }
     return steps;

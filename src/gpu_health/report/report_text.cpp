@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu_health/report/report.hpp"
+#include "gpu_health/report/step_text.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -19,19 +20,15 @@ const Finding* deciding_finding(const Judgement& judgement) {
 
 /// What a step has to say, and "" for one that did not run.
 std::string line_of(Step step, const Facts& facts, const Judgement& judgement) {
-    const auto line = judgement.lines.find(step);
-    const auto found = facts.runs.find(std::string(name_of(step)));
-    if (found == facts.runs.end()) {
-        return line == judgement.lines.end() ? std::string() : line->second;
+    const auto run = facts.runs.find(std::string(name_of(step)));
+    std::string text = step_text(judgement, step);
+    if (!text.empty() || run == facts.runs.end()) {
+        return text;
     }
-    const StepRun& run = found->second;
-    if (line != judgement.lines.end() && !line->second.empty()) {
-        return line->second;
-    }
-    if (run.hung) {
+    if (run->second.hung) {
         return "did not end within its deadline";
     }
-    return run.error.empty() ? "nothing to tell" : run.error;
+    return run->second.error.empty() ? "nothing to tell" : run->second.error;
 }
 
 std::string time_of(Step step, const Facts& facts) {
@@ -86,13 +83,18 @@ std::string journal_text(const Facts& facts, const Judgement& judgement) {
         }
     }
     for (const Finding& finding : judgement.findings) {
-        text += fmt::format("{} [{}]{}: {}\n", finding.note ? "note" : name_of(finding.verdict),
-                            printable_line(finding.fault), where_of(finding),
-                            printable_line(finding.text));
+        if (finding.note) {
+            text += fmt::format("note [{}]{}: {}\n", printable_line(finding.fault),
+                                where_of(finding), printable_line(finding.text));
+        }
     }
-    text += fmt::format("verdict: {}, {}: {}\n", name_of(judgement.verdict),
-                        judgement.red ? "red" : "green", printable_line(judgement.reason));
     const Finding* const decided = deciding_finding(judgement);
+    text += fmt::format(
+        "verdict: {}, {}{}: {}\n", name_of(judgement.verdict), judgement.red ? "red" : "green",
+        decided == nullptr
+            ? ""
+            : fmt::format(" [{}]{}", printable_line(decided->fault), where_of(*decided)),
+        printable_line(judgement.reason));
     if (decided != nullptr && !decided->action.empty()) {
         text += fmt::format("what to do: {}\n", printable_line(decided->action));
     }
