@@ -3,7 +3,7 @@ github.com/fedora-iot/greenboot and github.com/fedora-iot/greenboot-rs; tests/in
 
 from . import stage
 
-# The version in repository `microshift`: what blueprints get that name none. The others are in repository `greenboot`.
+# The version in repository `microshift`: what blueprints get that name none. The others are in repository `health`.
 DEFAULT = "0.15.8"
 RUST = "0.16.4"
 
