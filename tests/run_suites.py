@@ -43,10 +43,10 @@ LONGEST = ("dkms_test", "oci_image_test", "cache_sequences_test", "cache_truth_t
            "upgrade_test", "gpu_access_test", "install_test")
 # Of tests/integration, what takes seconds and needs no lab: scripts of suite "quick".
 QUICK = ("help_test", "source_rules_test")
-# What scripts run: the program, what is installed beside it, the stand-ins for rpm-ostree and rpmdb, programs of
-# tests/programs, and a machine to control.
-PROGRAMS = ("edgegpu", "made", "stand_in_rpm_ostree", "stand_in_rpmdb", "write_deployment", "ext4_extract",
-            "ext4_list", "machine_driver")
+# What scripts run: the program, what is installed beside it, those that images carry, the stand-ins for rpm-ostree, rpmdb
+# and NVIDIA's libraries, programs of tests/programs, and a machine to control.
+PROGRAMS = ("edgegpu", "made", "gpu-health", "gpu-probe", "stand_in_rpm_ostree", "stand_in_rpmdb", "stand_in_nvml",
+            "stand_in_cuda", "write_deployment", "ext4_extract", "ext4_list", "machine_driver")
 # No test takes as long, even with sanitizers and others beside it, but for machines where the processor is emulated.
 LIMIT_S = 30 * 60
 MACHINE_LIMIT_S = 90 * 60

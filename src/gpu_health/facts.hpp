@@ -18,7 +18,7 @@ namespace edgegpu::gpu_health {
 struct PciFunction {
     /// "0000:65:00.0"
     std::string address;
-    /// "10de:2335"; "ffff:ffff" for one that has fallen off the bus.
+    /// "10de:2335": what it was when the bus was searched; "ffff:ffff" if it was silent then.
     std::string id;
     /// "0x030200"
     std::string device_class;
@@ -57,8 +57,12 @@ struct ModuleFile {
     bool is_signed = false;
     std::string key_id;
     std::string signer;
-    /// modprobe's configuration blacklists it, or `install nvidia /bin/false`.
+    /// modprobe's configuration or the kernel's arguments keep it from being loaded: `blacklist
+    /// nvidia`, `install nvidia /bin/false`, `module_blacklist=nvidia`.
     bool blocked = false;
+    /// What does: "/etc/modprobe.d/gpu.conf: blacklist nvidia", separated by "; ". `blacklist`
+    /// keeps udev from loading it, not `modprobe nvidia`.
+    std::string blocked_by;
     bool operator==(const ModuleFile&) const = default;
 };
 
@@ -71,11 +75,17 @@ struct ModuleTrust {
     std::optional<bool> secure_boot;
     /// /proc/keys could be read: without that, `keys` says nothing.
     bool keys_known = false;
-    /// Key ids (upper-case hexadecimal) of .builtin_trusted_keys, .secondary_trusted_keys,
-    /// .platform, .machine.
+    /// Subject key ids (upper-case hexadecimal) of the kernel's X.509 keys, which are those of
+    /// .builtin_trusted_keys, .secondary_trusted_keys, .platform and .machine: /proc/keys shows
+    /// all that root may see. Some have only the last 8 digits: compare the ends. The kernel does
+    /// not tell serial numbers, by which most modules name their key: compare the signer's name
+    /// with `names`, or the serial number with `enrolled`.
     std::vector<std::string> keys;
-    /// The image carries certificates for enrolment, and `mokutil`-like state: subject key ids of
-    /// what MokListRT holds; empty where there is none.
+    /// Names of these keys' subjects as the kernel has them: the common name, or "ORGANISATION:
+    /// COMMON NAME" (x509_fabricate_name).
+    std::vector<std::string> names;
+    /// Subject key ids and serial numbers of the certificates in shim's MokListRT, upper-case
+    /// hexadecimal; empty where there is none.
     std::vector<std::string> enrolled;
     bool operator==(const ModuleTrust&) const = default;
 };
@@ -121,13 +131,17 @@ struct DeviceNode {
     bool is_character_device = false;
     unsigned major = 0;
     unsigned minor = 0;
+    /// What the driver has: /proc/devices, and the minor numbers that it gives; -1: unknown.
+    int expected_major = -1;
+    int expected_minor = -1;
     /// permission bits
     unsigned mode = 0;
     unsigned uid = 0;
     unsigned gid = 0;
     /// SELinux context; empty: none
     std::string label;
-    /// errno's text of an open for reading and writing; empty: it can be opened, "-": not tried.
+    /// errno's text of an open for reading and writing; empty: it can be opened, "-": not tried, as
+    /// its major number is no driver's of NVIDIA (opening it could load a module).
     std::string open_error = "-";
     bool operator==(const DeviceNode&) const = default;
 };

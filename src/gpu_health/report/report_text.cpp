@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu_health/report/report.hpp"
+#include "support/text/terminal_text.hpp"
+
+namespace edgegpu::gpu_health {
+
+namespace {
+
+constexpr std::string_view program = "/usr/libexec/edgegpu/gpu-health";
+
+const Finding* deciding_finding(const Judgement& judgement) {
+    const auto index = static_cast<std::size_t>(judgement.deciding);
+    return judgement.deciding >= 0 && index < judgement.findings.size() ? &judgement.findings[index]
+                                                                        : nullptr;
+}
+
+/// What a step has to say, and "" for one that did not run.
+std::string line_of(Step step, const Facts& facts, const Judgement& judgement) {
+    const auto line = judgement.lines.find(step);
+    const auto found = facts.runs.find(std::string(name_of(step)));
+    if (found == facts.runs.end()) {
+        return line == judgement.lines.end() ? std::string() : line->second;
+    }
+    const StepRun& run = found->second;
+    if (line != judgement.lines.end() && !line->second.empty()) {
+        return line->second;
+    }
+    if (run.hung) {
+        return "did not end within its deadline";
+    }
+    return run.error.empty() ? "nothing to tell" : run.error;
+}
+
+std::string time_of(Step step, const Facts& facts) {
+    const auto run = facts.runs.find(std::string(name_of(step)));
+    return run == facts.runs.end() ? std::string()
+                                   : fmt::format(" ({:.0f} ms)", run->second.milliseconds);
+}
+
+std::string where_of(const Finding& finding) {
+    return finding.device.empty() ? std::string() : " " + printable_line(finding.device);
+}
+
+/// Who is to blame, in words: "healthy", "a fault of the image".
+std::string_view words_of_verdict(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::healthy:
+            return "healthy";
+        case Verdict::image:
+            return "a fault of the image";
+        case Verdict::hardware:
+            return "a fault of the hardware";
+        case Verdict::machine:
+            return "something that a person has to do at this machine";
+        case Verdict::unclear:
+            return "a fault whose cause is not clear";
+    }
+    return {};
+}
+
+std::string explain_finding(const Finding& finding, bool decides) {
+    std::string text =
+        fmt::format("    {}{} [{}]{}: {}\n", finding.note ? "note: " : "", name_of(finding.verdict),
+                    printable_line(finding.fault), where_of(finding), printable_line(finding.text));
+    if (!finding.action.empty()) {
+        text += fmt::format("      what to do: {}\n", printable_line(finding.action));
+    }
+    if (decides) {
+        text += "      this decided\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string journal_text(const Facts& facts, const Judgement& judgement) {
+    std::string text;
+    for (const Step step : all_steps) {
+        const std::string line = line_of(step, facts, judgement);
+        if (!line.empty()) {
+            text += fmt::format("{}: {}{}\n", name_of(step), printable_line(line),
+                                time_of(step, facts));
+        }
+    }
+    for (const Finding& finding : judgement.findings) {
+        text += fmt::format("{} [{}]{}: {}\n", finding.note ? "note" : name_of(finding.verdict),
+                            printable_line(finding.fault), where_of(finding),
+                            printable_line(finding.text));
+    }
+    text += fmt::format("verdict: {}, {}: {}\n", name_of(judgement.verdict),
+                        judgement.red ? "red" : "green", printable_line(judgement.reason));
+    const Finding* const decided = deciding_finding(judgement);
+    if (decided != nullptr && !decided->action.empty()) {
+        text += fmt::format("what to do: {}\n", printable_line(decided->action));
+    }
+    return text;
+}
+
+std::string explanation(const Facts& facts, const Judgement& judgement) {
+    std::string text = "GPU health of this machine\n";
+    if (!facts.commit.empty()) {
+        text += fmt::format("  commit {}\n", printable_line(facts.commit));
+    }
+    text += "\n";
+    for (const Step step : all_steps) {
+        const std::string line = line_of(step, facts, judgement);
+        if (!line.empty()) {
+            text += fmt::format("  {:<11} {}{}\n", name_of(step), printable_line(line),
+                                time_of(step, facts));
+        }
+        for (const Finding& finding : judgement.findings) {
+            if (finding.step == step) {
+                text += explain_finding(finding, &finding == deciding_finding(judgement));
+            }
+        }
+    }
+    text += fmt::format("\nVerdict: {} ({}).\n", name_of(judgement.verdict),
+                        words_of_verdict(judgement.verdict));
+    text += fmt::format(
+        "{} {}.\n",
+        judgement.red ? "Red, the boot fails and the image goes back:" : "Green, the image stays:",
+        printable_line(judgement.reason));
+    return text;
+}
+
+std::string motd_text(const Judgement& judgement) {
+    if (judgement.verdict == Verdict::healthy) {
+        return {};
+    }
+    std::string text = fmt::format("GPU: {}.\n", words_of_verdict(judgement.verdict));
+    if (const Finding* const decided = deciding_finding(judgement)) {
+        text += fmt::format("  [{}]{}: {}\n", printable_line(decided->fault), where_of(*decided),
+                            printable_line(decided->text));
+        if (!decided->action.empty()) {
+            text += fmt::format("  What to do: {}\n", printable_line(decided->action));
+        }
+    }
+    return text + fmt::format("  {} --explain tells more.\n", program);
+}
+
+}  // namespace edgegpu::gpu_health
