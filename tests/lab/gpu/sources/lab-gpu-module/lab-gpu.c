@@ -7,8 +7,9 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 
-/* A domain that the machine's own bridges do not use: 0001:00:00.0. */
-#define LAB_GPU_DOMAIN 1
+/* 0000:65:00.0, as the stand-in for NVML has it (tests/stand_in); QEMU's own buses have low
+ * numbers. */
+#define LAB_GPU_BUS 0x65
 
 static char* state = "good";
 module_param(state, charp, 0444);
@@ -16,7 +17,7 @@ MODULE_PARM_DESC(state, "good, or gone: fallen off the bus");
 
 static bool gone;
 static struct pci_bus* bus;
-static struct pci_sysdata sysdata = {.domain = LAB_GPU_DOMAIN, .node = NUMA_NO_NODE};
+static struct pci_sysdata sysdata = {.node = NUMA_NO_NODE};
 
 /* The header that lspci shows for an H200: vendor and device, command and status, class and
  * revision, subsystem. No BARs. */
@@ -43,14 +44,14 @@ static struct pci_ops operations = {.read = lab_gpu_read, .write = lab_gpu_write
 
 static int __init lab_gpu_init(void) {
     LIST_HEAD(resources);
-    bus = pci_scan_root_bus(NULL, 0, &operations, &sysdata, &resources);
+    bus = pci_scan_root_bus(NULL, LAB_GPU_BUS, &operations, &sysdata, &resources);
     if (!bus)
         return -ENODEV;
     if (!strcmp(state, "gone")) {
         gone = true;
         /* As NVIDIA's driver says it. */
         pr_err(
-            "NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off "
+            "NVRM: Xid (PCI:0000:65:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off "
             "the bus.\n");
     }
     pci_bus_add_devices(bus);
