@@ -49,7 +49,10 @@ struct ModuleFile {
     /// Why it cannot be read; empty: it can.
     std::string error;
     std::string vermagic;
-    /// vermagic of another module of the running kernel, to compare with; empty: none found.
+    /// vermagic of another module of the running kernel, to compare with; empty: none found. The
+    /// kernel does not compare the first word, its release, where both have "modversions"
+    /// (same_magic in kernel/module): Red Hat's weak-updates are links to modules for an older
+    /// kernel, and load.
     std::string kernel_vermagic;
     std::string version;
     /// "open" or "proprietary", by its licence

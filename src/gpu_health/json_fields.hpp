@@ -129,13 +129,14 @@ requires(!std::integral<T> || std::same_as<T, bool>) void read_json(const Json& 
         if (!json.is_object()) {
             refuse(where, "it is no object");
         }
-        for (const auto& [name, member] : json.items()) {
+        for (const auto& item : json.items()) {
+            const std::string& name = item.key();
             const std::string place = where.empty() ? name : where + "." + name;
             bool known = false;
             const auto read = [&](const auto& field) {
                 if (name == field.name) {
                     known = true;
-                    read_json(member, place, value.*field.member);
+                    read_json(item.value(), place, value.*field.member);
                 }
             };
             std::apply([&](const auto&... fields) { (read(fields), ...); }, FieldsOf<T>::list);

@@ -37,7 +37,9 @@ namespace {
 constexpr unsigned longest_deadline = 600;
 
 void check_settings(const Settings& settings) {
-    for (const auto& [step, seconds] : settings.deadlines) {
+    for (const auto& deadline : settings.deadlines) {
+        const std::string& step = deadline.first;
+        const unsigned seconds = deadline.second;
         const auto is_step = [&](Step one) { return name_of(one) == step; };
         if (std::none_of(all_steps.begin(), all_steps.end(), is_step)) {
             refuse("deadlines." + step, "there is no such step");

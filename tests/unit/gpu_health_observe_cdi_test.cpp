@@ -153,8 +153,16 @@ TEST(GpuHealthCdi, DoesNotGrowByAliases) {
         devices += "- {name: d, containerEdits: *e}\n";
     }
     EXPECT_EQ(read_cdi(edits + devices).paths.size(), 3000U);
-    EXPECT_THROW(static_cast<void>(read_cdi("kind: x\ndevices: " + std::string(100'000, '['))),
-                 std::runtime_error);
+    std::string blocks = "kind: x\ndevices:\n";
+    for (int i = 0; i < 10'000; ++i) {
+        blocks += "- ";
+    }
+    EXPECT_EQ(read_cdi(blocks + "x\n").devices.size(), 1U);
+    for (const char bracket : {'[', '{'}) {
+        EXPECT_THROW(
+            static_cast<void>(read_cdi("kind: x\ndevices: " + std::string(1'000'000, bracket))),
+            std::runtime_error);
+    }
 }
 
 TEST(GpuHealthCdi, MayBeLarge) {

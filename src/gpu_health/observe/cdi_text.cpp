@@ -76,6 +76,24 @@ private:
     yaml_document_t document_{};
 };
 
+/// libyaml takes time with the square of the depth of brackets: a file of 100 kB would take longer
+/// than the step has.
+bool has_deep_brackets(std::string_view text) {
+    constexpr int deepest = 1000;
+    int depth = 0;
+    for (const char letter : text) {
+        if (letter == '[' || letter == '{') {
+            ++depth;
+        } else if (letter == ']' || letter == '}') {
+            --depth;
+        }
+        if (depth > deepest) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Collects paths of containerEdits. Aliases can name one list many times: each is read once.
 class PathCollector {
 public:
@@ -114,6 +132,9 @@ private:
 }  // namespace
 
 CdiText read_cdi(std::string_view text) {
+    if (has_deep_brackets(text)) {
+        throw std::runtime_error("it is no CDI specification: it is nested too deeply");
+    }
     YamlDocument document(text);
     const yaml_node_t* top = document.top();
     CdiText cdi;
