@@ -46,7 +46,8 @@ QUICK = ("help_test", "source_rules_test")
 # What scripts run: the program, what is installed beside it, those that images carry, the stand-ins for rpm-ostree, rpmdb
 # and NVIDIA's libraries, programs of tests/programs, and a machine to control.
 PROGRAMS = ("edgegpu", "made", "gpu-health", "gpu-probe", "stand_in_rpm_ostree", "stand_in_rpmdb", "stand_in_nvml",
-            "stand_in_cuda", "write_deployment", "ext4_extract", "ext4_list", "machine_driver")
+            "stand_in_nvml_old", "stand_in_cuda", "gpu_workload", "write_deployment", "ext4_extract", "ext4_list",
+            "machine_driver")
 # No test takes as long, even with sanitizers and others beside it, but for machines where the processor is emulated.
 LIMIT_S = 30 * 60
 MACHINE_LIMIT_S = 90 * 60

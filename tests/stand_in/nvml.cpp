@@ -1,7 +1,8 @@
 /// What stands in for NVIDIA's libnvidia-ml.so.1 on machines without a GPU: the functions that
 /// gpu-probe calls, with the structures of nvml.h. It behaves as the words in STAND_IN_NVML or
-/// /etc/stand-in-nvml say (behaviour.hpp); values: gpus, driver, memory, mig-devices, recovery,
-/// volatile, aggregate, uncorrectable, pending, failure, persistence, mig, mode, licensed.
+/// /etc/stand-in-nvml say (behaviour.hpp); values: gpus, address (of the first), driver, memory,
+/// mig-devices, recovery, volatile, aggregate, uncorrectable, pending, failure, persistence, mig,
+/// mode, licensed.
 /// FUNCTION:INDEX=HOW is about one GPU. With STAND_IN_OLD it is a library without what came after
 /// driver 418.
 
@@ -120,10 +121,15 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
 
 int nvmlDeviceGetPciInfo_v3(void* device, nvmlPciInfo_t* info) {
     *info = {};
-    info->bus = 0x65 + gpu_of(device);
+    info->bus = 0x65;
+    unsigned function = 0;
+    const std::string address = stand_in::value(told(), "address", "0000:65:00.0");
+    std::sscanf(address.c_str(), "%x:%x:%x.%x", &info->domain, &info->bus, &info->device,
+                &function);
+    info->bus += gpu_of(device);
     info->pciDeviceId = 0x233510de;
-    std::snprintf(info->busIdLegacy, sizeof info->busIdLegacy, "0000:%02X:00.0", info->bus);
-    std::snprintf(info->busId, sizeof info->busId, "00000000:%02X:00.0", info->bus);
+    std::snprintf(info->busId, sizeof info->busId, "%08X:%02X:%02X.%X", info->domain, info->bus,
+                  info->device, function & 7U);
     return begin("nvmlDeviceGetPciInfo_v3", device);
 }
 

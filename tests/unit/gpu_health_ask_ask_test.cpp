@@ -219,6 +219,15 @@ TEST(GpuHealthAskWorkload, HangsCrashesAndNoGpu) {
     EXPECT_EQ(cuda("gpus=0").text, "CUDA sees no GPU");
 }
 
+TEST(GpuHealthAskWorkload, NoLibraryIsCudas302) {
+    const Variables variables({{"LD_LIBRARY_PATH", "/nowhere"}});
+    const Workload said = run_workload("direct", probe, with_deadline(Step::workload, 60), {});
+    EXPECT_EQ(said.status, 4);
+    EXPECT_EQ(said.function, "dlopen");
+    EXPECT_EQ(said.code, 302);
+    EXPECT_NE(said.text.find("libcuda.so.1"), std::string::npos) << said.text;
+}
+
 TEST(GpuHealthAskWorkload, MigWithoutDevicesIsTheReasonForNoDevice) {
     Facts facts;
     facts.nvml.gpus.resize(1);
@@ -322,7 +331,8 @@ TEST_F(GpuHealthPodman, ItsOwnFailureIsNotTheGpus) {
     stand_in("podman", "echo 'Error: unresolvable CDI devices nvidia.com/gpu=all' >&2; exit 125\n");
     const Workload said = run("podman");
     EXPECT_EQ(said.function, "podman");
-    EXPECT_EQ(said.code, 125);
+    EXPECT_EQ(said.code, 0);
+    EXPECT_EQ(said.status, 125);
     EXPECT_EQ(said.text, "Error: unresolvable CDI devices nvidia.com/gpu=all");
     probe_.path = "/nowhere/gpu-probe";
     EXPECT_EQ(run("podman").end, ChildEnd::not_run);

@@ -261,7 +261,8 @@ TEST(GpuHealthProbeOutput, AnEngineThatDoesNotRunItIsToBlame) {
         "podman");
     EXPECT_EQ(podman.end, ChildEnd::ended);
     EXPECT_EQ(podman.function, "podman");
-    EXPECT_EQ(podman.code, 125);
+    EXPECT_EQ(podman.code, 0);
+    EXPECT_EQ(podman.status, 125);
     EXPECT_EQ(podman.text,
               "Error: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all");
     EXPECT_EQ(read_workload(ended("", 1), "crio").text, "crictl ended with status 1");

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds patient{60};
+constexpr std::chrono::seconds look_patience{60};
 
 TEST(GpuHealthLook, AChildGivesBackWhatItFound) {
     Facts facts;
@@ -22,7 +22,7 @@ TEST(GpuHealthLook, AChildGivesBackWhatItFound) {
             EXPECT_EQ(changed.commit, "abc");
             changed.kernel = "6.1.0\xff";
         },
-        patient, facts);
+        look_patience, facts);
     EXPECT_EQ(run.error, "");
     EXPECT_FALSE(run.hung);
     EXPECT_GT(run.milliseconds, 0);
@@ -36,15 +36,16 @@ TEST(GpuHealthLook, AStepThatFailsChangesNothing) {
         changed.kernel = "changed";
         ::raise(SIGKILL);
     };
-    EXPECT_THAT(look_in_child(crash, patient, facts).error,
+    EXPECT_THAT(look_in_child(crash, look_patience, facts).error,
                 HasSubstr("gpu-health failed: signal 9"));
     const auto refuse = [](Facts& changed) {
         changed.kernel = "changed";
         throw std::runtime_error("sysfs is not mounted\nand more");
     };
-    EXPECT_EQ(look_in_child(refuse, patient, facts).error, "sysfs is not mounted");
+    EXPECT_EQ(look_in_child(refuse, look_patience, facts).error, "sysfs is not mounted");
     const auto too_much = [](Facts& changed) { changed.kernel.assign(4U << 20U, 'x'); };
-    EXPECT_THAT(look_in_child(too_much, patient, facts).error, HasSubstr("gpu-health failed"));
+    EXPECT_THAT(look_in_child(too_much, look_patience, facts).error,
+                HasSubstr("gpu-health failed"));
     EXPECT_EQ(facts, Facts());
 }
 

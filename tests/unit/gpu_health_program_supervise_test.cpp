@@ -12,11 +12,11 @@ namespace edgegpu::gpu_health {
 namespace {
 
 constexpr int fault = 5;
-constexpr std::chrono::seconds patient{60};
+constexpr std::chrono::seconds supervise_patience{60};
 
 TEST(GpuHealthSupervise, GivesTheStatusOfTheWork) {
-    EXPECT_EQ(supervise([] { return 0; }, patient, fault), 0);
-    EXPECT_EQ(supervise([] { return 1; }, patient, fault), 1);
+    EXPECT_EQ(supervise([] { return 0; }, supervise_patience, fault), 0);
+    EXPECT_EQ(supervise([] { return 1; }, supervise_patience, fault), 1);
 }
 
 TEST(GpuHealthSupervise, ACrashIsAFault) {
@@ -25,11 +25,12 @@ TEST(GpuHealthSupervise, ACrashIsAFault) {
                       ::raise(SIGKILL);
                       return 1;
                   },
-                  patient, fault),
+                  supervise_patience, fault),
               fault);
-    EXPECT_EQ(supervise([]() -> int { throw std::runtime_error("x"); }, patient, fault), fault);
-    EXPECT_EQ(supervise([]() -> int { throw std::bad_alloc(); }, patient, fault), fault);
-    EXPECT_EQ(supervise([]() -> int { throw 1; }, patient, fault), fault);
+    EXPECT_EQ(supervise([]() -> int { throw std::runtime_error("x"); }, supervise_patience, fault),
+              fault);
+    EXPECT_EQ(supervise([]() -> int { throw std::bad_alloc(); }, supervise_patience, fault), fault);
+    EXPECT_EQ(supervise([]() -> int { throw 1; }, supervise_patience, fault), fault);
 }
 
 TEST(GpuHealthSupervise, WorkThatNeverEndsIsAFault) {
@@ -52,13 +53,13 @@ TEST(GpuHealthSupervise, SigtermEndsIt) {
                           ::pause();
                       }
                   },
-                  patient, fault),
+                  supervise_patience, fault),
               fault);
 }
 
 TEST(GpuHealthSupervise, AnIgnoredSigchldDoesNotLoseTheStatus) {
     const auto before = ::signal(SIGCHLD, SIG_IGN);
-    EXPECT_EQ(supervise([] { return 1; }, patient, fault), 1);
+    EXPECT_EQ(supervise([] { return 1; }, supervise_patience, fault), 1);
     ::signal(SIGCHLD, before);
 }
 

@@ -318,7 +318,6 @@ Workload read_workload(const ChildResult& given, std::string_view how) {
         // Whoever should have run it did not.
         const std::string words = last_words(child);
         workload.function = program;
-        workload.code = child.status;
         workload.text =
             words.empty() ? fmt::format("{} ended with status {}", program, child.status) : words;
     } else if (!is_whole(child, said)) {

@@ -15,8 +15,8 @@ namespace edgegpu::gpu_health {
 /// are left out unless they mean that the GPU does not work.
 [[nodiscard]] Nvml read_nvml(const ChildResult& child);
 
-/// What `gpu-probe workload` said, run directly or by `program` ("podman"), whose own failure it
-/// may be instead: `function` is then `program`.
+/// What `gpu-probe workload` said, run directly or by podman or crictl, whose own failure it
+/// may be instead: `function` is then that program, and `code` 0.
 [[nodiscard]] Workload read_workload(const ChildResult& child, std::string_view how);
 
 /// At most 300 bytes of ASCII on one line, for facts that end in journals and reports.

@@ -11,8 +11,9 @@ namespace edgegpu::gpu_probe {
 
 namespace {
 
-constexpr int library_missing = 500;  // CUDA_ERROR_NOT_FOUND
-constexpr int function_missing = 500;
+/// CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, also for a library that is not there.
+constexpr int library_missing = 302;
+constexpr int function_missing = 302;
 constexpr unsigned elements = 50000;
 constexpr unsigned block = 256;
 
