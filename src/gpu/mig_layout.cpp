@@ -58,6 +58,13 @@ MigSites sites_of_four(unsigned slices) {
     }
 }
 
+/// Memory slices of a compute slice of a GPU with four: the RTX PRO 6000 has twelve memory slices.
+unsigned slices_per_quarter(const MigSupport& gpu) {
+    constexpr unsigned gigabytes_of_a30 = 24;
+    const MigProfile& largest = gpu.profiles.back().profile;
+    return largest.slices == 4 && largest.gigabytes > gigabytes_of_a30 ? 3 : 1;
+}
+
 /// An instance that needs a place.
 struct Wanted {
     MigSites sites;
@@ -126,7 +133,8 @@ std::optional<std::vector<MigPlacement>> place_mig(const MigSupport& gpu,
     const unsigned slices =
         std::accumulate(wanted->begin(), wanted->end(), 0U,
                         [](unsigned sum, const Wanted& each) { return sum + each.slices; });
-    if (slices > compute_slices_of(gpu) || std::ranges::count(*wanted, true, &Wanted::media) > 1) {
+    if (gpu.profiles.empty() || slices > compute_slices_of(gpu) ||
+        std::ranges::count(*wanted, true, &Wanted::media) > 1) {
         return std::nullopt;
     }
     // Large ones first: they have the fewest sites.
@@ -136,9 +144,11 @@ std::optional<std::vector<MigPlacement>> place_mig(const MigSupport& gpu,
     if (!place_from(*wanted, 0, {}, starts)) {
         return std::nullopt;
     }
+    const unsigned scale = slices_per_quarter(gpu);
     std::vector<MigPlacement> placed(profiles.size());
     for (const Wanted& each : *wanted) {
-        placed[each.index] = {profiles[each.index], starts[each.index], each.sites.size};
+        placed[each.index] = {profiles[each.index], starts[each.index] * scale,
+                              each.sites.size * scale};
     }
     return placed;
 }

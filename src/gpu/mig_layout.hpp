@@ -26,7 +26,7 @@ struct MigPlacement {
 /// A place for an instance of each of `profiles`, in their order; nothing if they do not fit
 /// together, or one of them is none of the GPU's. Where instances can begin is told by
 /// `nvidia-smi mig -lgipp` (and by NVIDIA's MIG user guide): GPUs with seven compute slices have
-/// eight memory slices, those with four have four.
+/// eight memory slices; those with four have four, or twelve.
 [[nodiscard]] std::optional<std::vector<MigPlacement>> place_mig(
     const MigSupport& gpu, const std::vector<std::string>& profiles);
 

@@ -49,6 +49,7 @@ TEST(MigLayoutTest, LayoutsOfTheUserGuideHaveAPlace) {
     EXPECT_EQ(places(h200, Names(4, "1g.35gb")), "0:2 2:2 4:2 6:2");
     EXPECT_EQ(places(a30, {"2g.12gb", "1g.6gb", "1g.6gb"}), "0:2 2:1 3:1");
     EXPECT_EQ(places(a30, {"4g.24gb"}), "0:4");
+    EXPECT_EQ(places(0x2bb5, {"2g.48gb", "1g.24gb", "1g.24gb"}), "0:6 6:3 9:3");
     EXPECT_EQ(places(a100, {}), "");
 }
 
