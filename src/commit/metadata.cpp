@@ -122,6 +122,10 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     if (!resolution.images.empty()) {
         add("edgegpu.container-images", image_list(resolution.images));
     }
+    constexpr const char* gpu_stack = "/usr/lib/edgegpu/gpu-stack.json";
+    if (find_entry(tree, gpu_stack) != nullptr) {
+        add("edgegpu.gpu-stack", text(read_entry(tree, gpu_stack)));
+    }
     add("edgegpu.inputs-digest", text(inputs_digest));
     if (!tree.kernel_arguments.empty()) {
         add("edgegpu.kargs", texts(tree.kernel_arguments));

@@ -7,6 +7,8 @@
 #include "customise/accounts/login.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
+#include "customise/health/greenboot.hpp"
+#include "customise/health/health.hpp"
 #include "customise/images/crio_conf.hpp"
 #include "customise/images/image_store.hpp"
 #include "customise/kernel/kernel_arguments.hpp"
@@ -18,6 +20,7 @@
 #include "customise/system/fips.hpp"
 #include "customise/system/firewall.hpp"
 #include "customise/system/gpu_devices.hpp"
+#include "customise/system/mig_instances.hpp"
 #include "customise/system/system.hpp"
 #include "customise/system/trust.hpp"
 #include "customise/units/firstboot.hpp"
@@ -62,6 +65,15 @@ void Customisation::open_firewall() {
                  tree_);
 }
 
+void Customisation::set_all_units() {
+    ServicesRequest services = blueprint_.services;
+    if (blueprint_.gpu_health) {
+        services = with_greenboot_units(blueprint_.systemd, std::move(services),
+                                        blueprint_.gpu_health->location, tree_);
+    }
+    set_units(ctx_, {blueprint_.systemd, services, blueprint_.package_set}, placed_, tree_);
+}
+
 std::vector<TreeStep> Customisation::file_steps() {
     return {
         {"accounts",
@@ -91,6 +103,11 @@ std::vector<TreeStep> Customisation::file_steps() {
          {"/usr/lib/systemd/system", "/usr/lib/tmpfiles.d/edgegpu-gpu.conf",
           "/usr/lib/udev/rules.d/71-edgegpu-gpu.rules"},
          [this] { add_gpu_devices(ctx_, blueprint_.nvidia, tree_); }},
+        // nvidia-smi may be a user's file.
+        {"mig instances",
+         {"user files"},
+         {"/usr/lib/edgegpu/mig", "/usr/libexec/edgegpu/mig", "/usr/lib/systemd/system"},
+         [this] { add_mig_instances(ctx_, blueprint_.nvidia, tree_); }},
         {"nvidia runtime",
          {"user files", "gpu devices"},
          {"/etc/crio/crio.conf.d", "/etc/nvidia-container-runtime/config.toml"},
@@ -168,14 +185,17 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"user files"},
          {"/usr/libexec/edgegpu/firstboot", "/usr/lib/systemd/system"},
          [this] { add_firstboot(ctx_, blueprint_.firstboot, tree_); }},
+        // Checks and the journal's configuration may be a user's files.
+        {"gpu health",
+         {"user files", "gpu devices"},
+         {"/usr/lib/edgegpu", "/usr/libexec/edgegpu", "/usr/lib/greenboot",
+          "/usr/lib/systemd/system", "/usr/lib/tmpfiles.d/edgegpu-gpu-health.conf"},
+         [this] { add_gpu_health(ctx_, blueprint_, placed_, tree_); }},
         // A unit may be a user's file, and presets are those of every unit before.
         {"units",
-         {"accounts", "user files", "gpu devices", "first boot"},
+         {"accounts", "user files", "gpu devices", "gpu health", "first boot"},
          {"/etc/systemd", "/usr/lib/systemd/system"},
-         [this] {
-             set_units(ctx_, {blueprint_.systemd, blueprint_.services, blueprint_.package_set},
-                       placed_, tree_);
-         }},
+         [this] { set_all_units(); }},
         {"login",
          {"accounts", "user files", "units"},
          {},

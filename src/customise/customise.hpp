@@ -34,6 +34,7 @@ public:
 private:
     void add_user_files();
     void open_firewall();
+    void set_all_units();
     [[nodiscard]] std::vector<TreeStep> file_steps();
     [[nodiscard]] std::vector<TreeStep> system_steps();
     [[nodiscard]] std::vector<TreeStep> container_steps();

@@ -28,6 +28,7 @@
 #include "image/overlay.hpp"
 #include "image/tree_step.hpp"
 #include "kmods/check.hpp"
+#include "kmods/gpu_stack.hpp"
 #include "kmods/kmods.hpp"
 #include "microshift/config_check.hpp"
 #include "pipeline/bundles.hpp"
@@ -311,6 +312,11 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
              check_module_index(ctx, resolution.driver_version, tree);
              check_modprobe(ctx, blueprint.modprobe, tree);
          }},
+        // Overlays may have brought modules, firmware or libraries.
+        {"gpu stack",
+         {"customisation", "module check"},
+         {gpu_stack_path},
+         [&] { add_gpu_stack(ctx, resolution.driver_version, tree); }},
     });
     stages.end(fmt::format("{}, {}, {}", counted(blueprint.overlays.size(), "overlay"),
                            counted(blueprint.microshift.bundles.size(), "bundle"),

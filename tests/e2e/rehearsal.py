@@ -10,6 +10,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build/e2e/cache"
 EDGEGPU = ROOT / "build/edgegpu"
 CHECKS = pathlib.Path(__file__).resolve().parent / "checks"
+GUEST = ROOT / "src/machine/guest"
+# For `edgegpu image --inject`: the shell by which machine_driver runs scripts in the guest.
+INJECTED = f"""
+[[files]]
+path = "/etc/edgegpu-test/guest-agent"
+source = "{GUEST / 'guest-agent'}"
+mode = "0755"
+
+[[files]]
+path = "/etc/systemd/system/edgegpu-test.service"
+source = "{GUEST / 'edgegpu-test.service'}"
+
+[[files]]
+path = "/etc/systemd/system/multi-user.target.d/edgegpu-test.conf"
+data = "[Unit]\\nWants=edgegpu-test.service\\n"
+"""
 # What edgegpu finds to check in blueprints/lab-gpu.toml.
 EVERYTHING = ["multi-user", "booted-commit", "greenboot", "services", "selinux-enforcing", "labels", "read-only", "kernel-arguments",
               "blacklisted-modules", "firewall", "bundles", "ssh-login operator", "authorized-key operator", "multi-user-at-end", "failed-units",

@@ -2,7 +2,7 @@
 // input, and answers each with a line.
 //   machine_driver DISK WORK uefi|bios [usb=MEDIUM | cd=MEDIUM | first-cd=MEDIUM |
 //   disk=ANOTHER-DISK]...
-// up [SECONDS], reboot [SECONDS], off; run SECONDS SCRIPT (the rest of the line); screenshot FILE
+// up [SECONDS], reboot [SECONDS], restarted [SECONDS] (by itself), off; run SECONDS SCRIPT (the rest of the line); screenshot FILE
 
 #include <algorithm>
 #include <iostream>
@@ -30,6 +30,9 @@ nlohmann::json execute(edgegpu::Machine& machine, const std::string& line) {
     } else if (command == "reboot") {
         int limit = 0;
         machine.reboot(words >> limit ? std::chrono::seconds(limit) : boot_limit);
+    } else if (command == "restarted") {
+        int limit = 0;
+        machine.wait_for_restart(words >> limit ? std::chrono::seconds(limit) : boot_limit);
     } else if (command == "off") {
         machine.power_off(std::chrono::seconds(60));
     } else if (command == "screenshot") {

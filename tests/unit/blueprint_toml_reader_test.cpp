@@ -150,10 +150,6 @@ TEST_F(BlueprintTest, provided_objects) {
     }
 }
 
-TEST_F(BlueprintTest, not_supported_yet) {
-    EXPECT_EQ(failure_of("[health.gpu]\n"), "error: b.toml:2:2: not supported yet: health\n");
-}
-
 TEST_F(BlueprintTest, images_to_embed) {
     const auto globs = [&](const std::string& value) {
         const Blueprint blueprint =

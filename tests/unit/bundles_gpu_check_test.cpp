@@ -203,6 +203,38 @@ TEST(GpuCheck, MigProfiles) {
         << "not known";
 }
 
+TEST(GpuCheck, InstancesOfTheLayout) {
+    const std::string mixed = nvidia_plugin("        env: [{name: MIG_STRATEGY, value: mixed}]\n");
+    ImageFacts facts = device_with(1, {"10de:2335"});
+    facts.mig = {{"10de:2335", {"3g.71gb", "1g.18gb", "1g.18gb+me"}, {}}};
+    EXPECT_EQ(gpu_findings(gpu_pod("nvidia.com/mig-3g.71gb: 1") + mixed, facts), "");
+    EXPECT_EQ(gpu_findings(gpu_pod("nvidia.com/mig-1g.18gb.me: 1") + mixed, facts), "");
+    EXPECT_THAT(gpu_findings(gpu_pod("nvidia.com/mig-2g.35gb: 1") + mixed, facts),
+                HasSubstr("wants nvidia.com/mig-2g.35gb, and [nvidia.mig] makes "
+                          "nvidia.com/mig-3g.71gb, nvidia.com/mig-1g.18gb, "
+                          "nvidia.com/mig-1g.18gb.me: the pod stays Pending"));
+    EXPECT_THAT(gpu_findings(gpu_pod("nvidia.com/mig-3g.71gb: 2") + mixed, facts),
+                HasSubstr("a device has 1 at most"));
+    EXPECT_THAT(gpu_findings(gpu_pod("nvidia.com/gpu: 1") + mixed, facts),
+                AllOf(HasSubstr("wants nvidia.com/gpu, and [nvidia.mig] makes"),
+                      HasSubstr("strategy = \"single\"")));
+    facts.devices.emplace_back("10de:20b7");
+    EXPECT_EQ(gpu_findings(gpu_pod("nvidia.com/gpu: 1") + mixed, facts), "") << "the other card";
+    facts.mig.push_back({"", {"1g.6gb"}, {}});
+    EXPECT_NE(gpu_findings(gpu_pod("nvidia.com/gpu: 1") + mixed, facts), "") << "divided as well";
+    facts.mig.back().profiles.clear();
+    EXPECT_EQ(gpu_findings(gpu_pod("nvidia.com/gpu: 1") + mixed, facts), "") << "MIG is off there";
+}
+
+TEST(GpuCheck, InstancesThatAreOfferedAsGpus) {
+    const std::string single = nvidia_plugin("        args: [--mig-strategy, single]\n");
+    ImageFacts facts = device_with(2, {"10de:2335"});
+    facts.mig = {{"", {"3g.71gb", "3g.71gb"}, {}}};
+    EXPECT_EQ(gpu_findings(gpu_pod("nvidia.com/gpu: 4") + single, facts), "");
+    EXPECT_THAT(gpu_findings(gpu_pod("nvidia.com/gpu: 5") + single, facts),
+                HasSubstr("a device has 4 at most"));
+}
+
 TEST(GpuCheck, RuntimeClasses) {
     const std::string pod =
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {runtimeClassName: nvidia, "

@@ -115,6 +115,7 @@ TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
     EXPECT_TRUE(guest.asked.empty());
     EXPECT_THAT(reasons,
                 ElementsAre("greenboot: the image does not enable greenboot",
+                            "gpu-health: the image has no gpu-health",
                             "services: the image enables no unit",
                             "selinux-enforcing: the image has no SELinux policy",
                             "labels: the image has no SELinux policy",
@@ -403,6 +404,80 @@ TEST(MachineChecks, BlacklistedModulesAreNamed) {
     const CheckResult result = run_check(guest, check_named(facts, "blacklisted-modules"));
     EXPECT_EQ(result.text, "blacklisted, but loaded: nouveau");
     EXPECT_THAT(result.details, ElementsAre(HasSubstr("nouveau 1 0")));
+}
+
+CheckResult judged_report(const std::string& verdict, const std::string& red,
+                          const std::string& findings) {
+    LocalGuest guest;
+    guest.programs = fake_systemctl;
+    guest.put("/run/edgegpu/gpu-health.json", R"({
+  "format": "edgegpu-gpu-health/1",
+  "verdict": ")" + verdict + R"(",
+  "red": )" + red + R"(,
+  "reason": "because of \"this\"",
+  "cards": [],
+  "steps": [
+    {
+      "step": "presence",
+      "milliseconds": 0.5,
+      "text": "no card of NVIDIA's \\u0007"
+    },
+    {
+      "step": "nvml",
+      "error": "it hangs"
+    }
+  ],
+  "findings": )" + findings + "\n}\n");
+    CommitFacts facts = some_facts();
+    facts.gpu_health = true;
+    return run_check(guest, check_named(facts, "gpu-health"));
+}
+
+TEST(MachineChecks, AnAlarmOfGpuHealthIsShownAndRedHasFailed) {
+    CheckResult result = judged_report("healthy", "false", "[]");
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_EQ(result.text, "gpu-health: healthy: because of \"this\"");
+    EXPECT_THAT(result.notes,
+                ElementsAre("presence: no card of NVIDIA's \\u0007", "nvml: it hangs"));
+    const std::string findings = R"([
+    {
+      "step": "presence",
+      "verdict": "hardware",
+      "fault": "no-gpu",
+      "text": "there is no card",
+      "action": "look for it",
+      "note": false
+    },
+    {
+      "step": "nvml",
+      "verdict": "unclear",
+      "text": "no licence",
+      "note": true
+    }
+  ])";
+    result = judged_report("hardware", "false", findings);
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_EQ(result.text,
+              "gpu-health: alarm (hardware), and the image stays: because of \"this\"");
+    ASSERT_EQ(result.notes.size(), 4U);
+    EXPECT_EQ(result.notes[2], "hardware: there is no card; what to do: look for it");
+    EXPECT_EQ(result.notes[3], "note: no licence");
+    result = judged_report("image", "true", findings);
+    EXPECT_EQ(result.verdict, Verdict::failed);
+    EXPECT_EQ(result.text, "gpu-health: red (image): because of \"this\"");
+    EXPECT_THAT(result.details, testing::Contains("journal of edgegpu-gpu-health.service"));
+    for (const auto& [verdict, red] :
+         {std::pair{"healthy", "\"false\""}, std::pair{"fine", "false"}, std::pair{"", "false"}}) {
+        EXPECT_THAT(judged_report(verdict, red, "[]").text, HasSubstr("cannot be checked"));
+    }
+}
+
+TEST(MachineChecks, GpuHealthIsAskedAboutWhereTheUnitOfTheImageRunsIt) {
+    CommitFacts facts = some_facts();
+    facts.gpu_health = true;
+    EXPECT_EQ(check_named(facts, "gpu-health").parameters.at("UNIT"), "edgegpu-gpu-health.service");
+    facts.greenboot = "greenboot-healthcheck.service";
+    EXPECT_EQ(check_named(facts, "gpu-health").parameters.at("UNIT"), facts.greenboot);
 }
 
 TEST_F(Denials, OfTheTimeOfAFailureAreShownBesideIt) {

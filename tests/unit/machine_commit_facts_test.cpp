@@ -33,6 +33,7 @@ TEST_F(MachineCommitFacts, OfAnImageWithoutAnything) {
     EXPECT_THAT(found.users, IsEmpty());
     EXPECT_THAT(found.enabled, IsEmpty());
     EXPECT_EQ(found.greenboot, "");
+    EXPECT_FALSE(found.gpu_health);
     EXPECT_FALSE(found.bundle_roots);
     EXPECT_FALSE(found.sshd_config);
     EXPECT_THAT(found.remotes, IsEmpty());
@@ -45,6 +46,13 @@ TEST_F(MachineCommitFacts, ThePolicyOfUpdatesUpgradesADevice) {
     EXPECT_EQ(facts().upgrader, "rpm-ostree");
     fixture_.add_file("/usr/bin/edgegpu-update", "");
     EXPECT_EQ(facts().upgrader, "edgegpu-update");
+}
+
+TEST_F(MachineCommitFacts, WhetherTheImageHasGpuHealth) {
+    directories({"/usr/libexec", "/usr/libexec/edgegpu"});
+    EXPECT_FALSE(facts().gpu_health);
+    fixture_.add_file("/usr/libexec/edgegpu/gpu-health", "");
+    EXPECT_TRUE(facts().gpu_health);
 }
 
 TEST_F(MachineCommitFacts, BlacklistsOfFilesAndArguments) {

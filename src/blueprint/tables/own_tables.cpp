@@ -70,23 +70,6 @@ void set_default_ref(const TableReader& root, Blueprint& blueprint) {
                                        blueprint.architecture);
 }
 
-/// "10DE:20B7" → "10de:20b7".
-std::string read_device(const LocatedString& text) {
-    const std::string id = lower_case(text.value);
-    const bool well_formed = id.size() == 9 && id[4] == ':' &&
-                             id.find_first_not_of("0123456789abcdef:") == std::string::npos &&
-                             std::ranges::count(id, ':') == 1;
-    if (!well_formed) {
-        throw error_at(text.location, "\"{}\" is not a PCI id", text.value)
-            .hinted("VENDOR:DEVICE as lspci -n shows it, as in \"10de:20b7\"");
-    }
-    if (!id.starts_with("10de:")) {
-        throw error_at(text.location, "\"{}\" is not a device of NVIDIA", text.value)
-            .hinted("NVIDIA's devices begin with \"10de:\"; lspci -d 10de: -n lists them");
-    }
-    return id;
-}
-
 bool is_driver(std::string_view text) {
     return text == "latest" || (is_plain_name(text, ".") && text.back() != '.' &&
                                 text.find_first_not_of("0123456789.") == std::string_view::npos &&
@@ -146,13 +129,17 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     }
     nvidia.devices_location = table.location("devices");
     for (const LocatedString& device : table.strings("devices")) {
-        table.attempt([&] { nvidia.devices.push_back(read_device(device)); });
+        table.attempt([&] { nvidia.devices.push_back(read_nvidia_device(device)); });
     }
     if (const auto gpus = table.integer("gpus", 1, 64)) {
         nvidia.gpus = static_cast<unsigned>(*gpus);
     }
     if (const auto secure_boot = table.table("secure_boot")) {
         table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
+    }
+    // Read after [microshift], whose bundles they change.
+    for (const char* key : {"mig", "sharing"}) {
+        static_cast<void>(table.has(key));
     }
     table.finish();
     return nvidia;
@@ -208,6 +195,22 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
 
 }  // namespace
 
+std::string read_nvidia_device(const LocatedString& text) {
+    const std::string id = lower_case(text.value);
+    const bool well_formed = id.size() == 9 && id[4] == ':' &&
+                             id.find_first_not_of("0123456789abcdef:") == std::string::npos &&
+                             std::ranges::count(id, ':') == 1;
+    if (!well_formed) {
+        throw error_at(text.location, "\"{}\" is not a PCI id", text.value)
+            .hinted("VENDOR:DEVICE as lspci -n shows it, as in \"10de:20b7\"");
+    }
+    if (!id.starts_with("10de:")) {
+        throw error_at(text.location, "\"{}\" is not a device of NVIDIA", text.value)
+            .hinted("NVIDIA's devices begin with \"10de:\"; lspci -d 10de: -n lists them");
+    }
+    return id;
+}
+
 void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     // Location for messages about the whole blueprint, in case there is no [ostree].
     blueprint.ostree.location = root.location();
@@ -219,7 +222,8 @@ void read_ostree_table(const TableReader& root, const ParseScope& scope, Bluepri
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     read_ostree_table(root, scope, blueprint);
     root.attempt([&] { set_default_ref(root, blueprint); });
-    if (const auto nvidia = root.table("nvidia")) {
+    const std::optional<TableReader> nvidia = root.table("nvidia");
+    if (nvidia) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);
     }
     if (const auto selinux = root.table("selinux")) {
@@ -245,6 +249,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto microshift = root.table("microshift")) {
         read_microshift(*microshift, scope, blueprint.microshift);
     }
+    if (nvidia) {
+        read_gpu_sharing(*nvidia, blueprint);
+    }
     if (const auto accounts = root.table("accounts")) {
         read_accounts_table(*accounts, blueprint.accounts);
     }
@@ -258,7 +265,12 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto test = root.table("test")) {
         blueprint.test = read_test_table(*test, scope);
     }
-    root.refuse_unsupported({"health"});
+    if (const auto health = root.table("health")) {
+        if (const auto gpu = health->table("gpu")) {
+            blueprint.gpu_health = read_gpu_health(*gpu, blueprint.nvidia);
+        }
+        health->finish();
+    }
 }
 
 }  // namespace edgegpu

@@ -27,6 +27,16 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
 /// `[ostree]`. Notes mistakes.
 void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
+/// A PCI id of NVIDIA, in lower case: "10DE:20B7" → "10de:20b7". Throws ErrorKind::usage for other
+/// text.
+[[nodiscard]] std::string read_nvidia_device(const LocatedString& text);
+
+/// `[nvidia.mig]` and `[nvidia.sharing]` of `[nvidia]`, which has been read, and so has
+/// `[microshift]`: the bundles of NVIDIA's device plugin and of the GPU operator get what follows
+/// for them, as components, values and patches that the blueprint could name as well. Notes
+/// mistakes.
+void read_gpu_sharing(const TableReader& nvidia, Blueprint& blueprint);
+
 /// An element of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);
 
@@ -46,6 +56,10 @@ void read_microshift(const TableReader& table, const ParseScope& scope,
 
 /// `[modprobe]`. Throws ErrorKind::usage.
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
+
+/// `[health.gpu]`. Notes mistakes, and what contradicts `[nvidia]`.
+[[nodiscard]] GpuHealthRequest read_gpu_health(const TableReader& table,
+                                               const std::optional<NvidiaRequest>& nvidia);
 
 /// `[updates]`. Notes mistakes.
 [[nodiscard]] UpdatesRequest read_updates(const TableReader& table);

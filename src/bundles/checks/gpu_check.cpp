@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/mig_layouts.hpp"
 #include "bundles/checks/gpu_supply.hpp"
 #include "bundles/pods.hpp"
 #include "gpu/gpus.hpp"
@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::string_view vendor_prefix = "nvidia.com/";
 constexpr std::string_view whole_gpu = "nvidia.com/gpu";
-constexpr std::string_view shared_suffix = ".shared";
 
 /// Resources that Kubernetes itself does not know (k8s.io/kubernetes, pkg/apis/core/v1/helper).
 bool is_extended_resource(std::string_view name) {
@@ -29,31 +28,10 @@ bool is_extended_resource(std::string_view name) {
            name.find("kubernetes.io/") == std::string_view::npos && !name.starts_with("requests.");
 }
 
-/// A resource without the suffix of its replicas.
-std::string unshared(std::string_view resource) {
-    if (resource.ends_with(shared_suffix)) {
-        resource.remove_suffix(shared_suffix.size());
-    }
-    return std::string(resource);
-}
-
-/// The profile of "nvidia.com/mig-1g.10gb".
-std::optional<MigProfile> profile_of(std::string_view resource) {
-    constexpr std::string_view mig = "nvidia.com/mig-";
-    return resource.starts_with(mig) ? mig_profile(resource.substr(mig.size())) : std::nullopt;
-}
-
 /// Whether NVIDIA's plugin offers a resource of this name. Other plugins have more.
 bool is_nvidia_resource(std::string_view name) {
     const std::string base = unshared(name);
     return base == whole_gpu || profile_of(base).has_value();
-}
-
-std::uint16_t number_of(const std::string& device) {
-    std::uint16_t number = 0;
-    const std::size_t colon = device.find(':') + 1;
-    std::from_chars(device.data() + colon, device.data() + device.size(), number, 16);
-    return number;
 }
 
 /// "NVIDIA A30 (10de:20b7)", or the id alone if the table does not have it.
@@ -100,11 +78,11 @@ std::string request_pointer(const PodTemplate& pod, const std::string& resource)
 class GpuCheck {
 public:
     GpuCheck(const ImageFacts& facts, GpuSupply supply, Findings& findings)
-        : facts_(facts), supply_(std::move(supply)), findings_(findings) {
-        for (const std::string& device : facts.devices) {
-            mig_.push_back(mig_of(number_of(device)));
-        }
-    }
+        : facts_(facts),
+          supply_(std::move(supply)),
+          findings_(findings),
+          offer_(mig_offer(facts.mig, facts.devices)),
+          mig_(mig_of_devices(facts)) {}
 
     void check(const PodTemplate& pod) {
         for (const PodContainer& container : containers_of(pod)) {
@@ -120,7 +98,7 @@ public:
         if (check_driver(pod, first) && check_plugin(pod, first) && supply_.understood) {
             for (const auto& [resource, wish] : wanted) {
                 if (check_name(pod, resource) && check_profile(pod, resource) &&
-                    check_capacity(pod, resource, wish)) {
+                    check_layout(pod, resource) && check_capacity(pod, resource, wish)) {
                     hold(pod, resource, wish);
                 }
             }
@@ -244,7 +222,7 @@ private:
         const GpuSharing sharing = known != supply_.sharing.end() ? known->second : GpuSharing{};
         const bool renamed = sharing.renamed && sharing.replicas > 1;
         if (renamed != (base != resource)) {
-            const std::string offered = renamed ? base + std::string(shared_suffix) : base;
+            const std::string offered = renamed ? base + ".shared" : base;
             findings_.add(
                 pod.where, request_pointer(pod, resource),
                 fmt::format("wants {}, and the device plugin offers {} instead", resource, offered),
@@ -301,28 +279,38 @@ private:
         return false;
     }
 
+    /// Whether `[nvidia.mig]` leaves or makes what a pod wants.
+    bool check_layout(const PodTemplate& pod, const std::string& resource) {
+        const std::string base = unshared(resource);
+        const bool mixed = supply_.strategies.contains("mixed") && supply_.strategies.size() == 1;
+        if (facts_.mig.empty() || !(profile_of(base) || mixed) ||
+            (base == whole_gpu ? offer_.whole : offer_.has(base))) {
+            return true;
+        }
+        std::vector<std::string> offered = offer_.resources;
+        if (offer_.whole) {
+            offered.emplace_back(whole_gpu);
+        }
+        findings_.add(pod.where, request_pointer(pod, resource),
+                      fmt::format("wants {}, and [nvidia.mig] makes {}: the pod stays Pending",
+                                  resource, fmt::join(offered, ", ")),
+                      base == whole_gpu
+                          ? "ask for an instance; strategy = \"single\" in [nvidia.mig] offers "
+                            "equal instances as nvidia.com/gpu"
+                          : "ask for one of them, or add the profile to [nvidia.mig]");
+        return false;
+    }
+
     /// How many of a resource a device has at most; nothing if that is not known.
     [[nodiscard]] std::optional<std::uint64_t> capacity_of(const std::string& resource) const {
         if (!facts_.gpus) {
             return std::nullopt;
         }
         const std::string base = unshared(resource);
-        const std::optional<MigProfile> profile = profile_of(base);
-        std::uint64_t parts = 1;
-        if (profile || supply_.strategies.contains("single")) {
-            // Of instances a GPU has at most seven.
-            parts = mig_.empty() ? 7 : 1;
-            for (const MigSupport& each : mig_) {
-                for (const MigCapacity& capacity : each.profiles) {
-                    parts = std::max<std::uint64_t>(parts, capacity.instances);
-                }
-                parts = each.known ? parts : 7;
-            }
-        }
         const auto sharing = supply_.sharing.find(base);
         const std::uint64_t replicas =
             sharing != supply_.sharing.end() ? sharing->second.replicas : 1;
-        return *facts_.gpus * parts * replicas;
+        return *facts_.gpus * most_parts(base, supply_, facts_) * replicas;
     }
 
     /// "1 GPU", "2 GPUs, 4 replicas of each"
@@ -377,6 +365,7 @@ private:
     const ImageFacts& facts_;
     GpuSupply supply_;
     Findings& findings_;
+    MigOffer offer_;
     /// of each of the devices' GPUs
     std::vector<MigSupport> mig_;
     std::map<std::string, Held> held_;

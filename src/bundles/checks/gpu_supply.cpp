@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "blueprint/mig_layouts.hpp"
 #include "schema/kind_problem.hpp"
 #include "support/error.hpp"
 
@@ -291,6 +293,52 @@ GpuSupply gpu_supply_of(const std::vector<BundleObject>& objects,
     }
     reader.finish();
     return supply;
+}
+
+std::string unshared(std::string_view resource) {
+    constexpr std::string_view suffix = ".shared";
+    if (resource.ends_with(suffix)) {
+        resource.remove_suffix(suffix.size());
+    }
+    return std::string(resource);
+}
+
+std::optional<MigProfile> profile_of(std::string_view resource) {
+    constexpr std::string_view mig = "nvidia.com/mig-";
+    return resource.starts_with(mig) ? mig_profile(resource.substr(mig.size())) : std::nullopt;
+}
+
+std::vector<MigSupport> mig_of_devices(const ImageFacts& facts) {
+    std::vector<MigSupport> all;
+    for (const std::string& device : facts.devices) {
+        std::uint16_t number = 0;
+        const std::size_t digits = device.find(':') + 1;
+        std::from_chars(device.data() + digits, device.data() + device.size(), number, 16);
+        all.push_back(mig_of(number));
+    }
+    return all;
+}
+
+std::uint64_t most_parts(const std::string& resource, const GpuSupply& supply,
+                         const ImageFacts& facts) {
+    const bool single = supply.strategies.contains("single");
+    const bool instance = profile_of(resource).has_value();
+    if (!instance && !single) {
+        return 1;
+    }
+    if (!facts.mig.empty()) {
+        return instance ? most_instances(facts.mig, resource)
+                        : std::max(mig_offer(facts.mig, facts.devices).instances, 1U);
+    }
+    // Of instances a GPU has at most seven.
+    std::uint64_t parts = facts.devices.empty() ? 7 : 1;
+    for (const MigSupport& gpu : mig_of_devices(facts)) {
+        for (const MigCapacity& capacity : gpu.profiles) {
+            parts = std::max<std::uint64_t>(parts, capacity.instances);
+        }
+        parts = gpu.known ? parts : 7;
+    }
+    return parts;
 }
 
 }  // namespace edgegpu

@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "bundles/checks/image_facts.hpp"
 #include "bundles/pods.hpp"
+#include "gpu/mig.hpp"
 
 namespace edgegpu {
 
@@ -44,5 +48,18 @@ struct GpuSupply {
 /// Reads it from all objects, and `pods`, theirs.
 [[nodiscard]] GpuSupply gpu_supply_of(const std::vector<BundleObject>& objects,
                                       const std::vector<PodTemplate>& pods);
+
+/// A resource without the suffix of its replicas: "nvidia.com/gpu" for "nvidia.com/gpu.shared".
+[[nodiscard]] std::string unshared(std::string_view resource);
+
+/// The profile of "nvidia.com/mig-1g.10gb"; nothing for other resources.
+[[nodiscard]] std::optional<MigProfile> profile_of(std::string_view resource);
+
+/// What is known of MIG on each of `facts.devices`.
+[[nodiscard]] std::vector<MigSupport> mig_of_devices(const ImageFacts& facts);
+
+/// As how many of a resource, without its replicas, a GPU is offered at most.
+[[nodiscard]] std::uint64_t most_parts(const std::string& resource, const GpuSupply& supply,
+                                       const ImageFacts& facts);
 
 }  // namespace edgegpu

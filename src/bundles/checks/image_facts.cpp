@@ -106,6 +106,7 @@ ImageFacts facts_of(const Blueprint& blueprint) {
         facts.driver = blueprint.nvidia->driver == "latest" ? "" : blueprint.nvidia->driver;
         facts.devices = blueprint.nvidia->devices;
         facts.gpus = blueprint.nvidia->gpus;
+        facts.mig = blueprint.nvidia->mig;
     }
     facts.may_have_driver = blueprint.nvidia || may_bring_driver(facts.packages) ||
                             may_bring_driver_otherwise(blueprint);

@@ -24,6 +24,8 @@ struct ImageFacts {
     std::vector<std::string> devices;
     /// `[nvidia] gpus`: how many each device has.
     std::optional<unsigned> gpus;
+    /// `[nvidia.mig]`; empty: what instances there will be is not known.
+    std::vector<MigLayout> mig;
     /// NVIDIA's driver is in the image, or may be there without `[nvidia]`: by other packages, an
     /// overlay, or a script of the first boot.
     bool may_have_driver = true;

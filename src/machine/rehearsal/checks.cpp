@@ -21,6 +21,8 @@ using std::chrono::seconds;
 constexpr seconds start_limit{600};
 /// MicroShift's own health check gives its pods ten minutes.
 constexpr seconds greenboot_limit{1200};
+/// More than the default deadlines of gpu-health's steps together, after greenboot.
+constexpr seconds gpu_health_limit{300};
 /// What the guest's side gets beyond what a script waits for by itself.
 constexpr seconds check_margin{60};
 
@@ -143,6 +145,16 @@ Check greenboot(const CommitFacts& facts) {
             Kind::of_boot};
 }
 
+Check gpu_health(const CommitFacts& facts) {
+    return {"gpu-health",
+            std::string(embedded::gpu_health_bash),
+            {{"UNIT", facts.greenboot.empty() ? "edgegpu-gpu-health.service" : facts.greenboot},
+             {"WAIT", seconds_text(gpu_health_limit)}},
+            gpu_health_limit + check_margin,
+            facts.gpu_health ? "" : "the image has no gpu-health",
+            Kind::of_boot};
+}
+
 Check services(const CommitFacts& facts) {
     std::vector<std::string> units;
     for (const EnabledUnit& one : facts.enabled) {
@@ -242,6 +254,7 @@ std::vector<Check> image_checks(const CommitFacts& facts, const CommitFacts* bef
     return {multi_user("multi-user", start_limit),
             booted_check("booted-commit", facts.commit),
             greenboot(facts),
+            gpu_health(facts),
             services(facts),
             plain_check("selinux-enforcing", embedded::enforcing_bash, without_selinux(facts)),
             labels("labels", facts, before != nullptr),

@@ -315,6 +315,7 @@ CommitFacts commit_facts(const CommitView& commit) {
     facts.users = keyed_users(commit);
     facts.enabled = enabled_units(commit);
     facts.greenboot = greenboot_unit(commit, facts);
+    facts.gpu_health = commit.find("/usr/libexec/edgegpu/gpu-health").has_value();
     facts.bundle_roots = bundle_roots(commit);
     facts.firewalld = firewalld_zone(commit);
     facts.remotes = image_remotes(commit);

@@ -61,6 +61,8 @@ struct CommitFacts {
     std::vector<EnabledUnit> enabled;
     /// the unit that runs greenboot's checks; empty without greenboot
     std::string greenboot;
+    /// The image has gpu-health, which judges the GPUs at each boot.
+    bool gpu_health = false;
     /// with MicroShift: directories whose kustomization.yaml it applies
     std::optional<std::vector<std::string>> bundle_roots;
     FirewalldZone firewalld;

@@ -40,10 +40,10 @@ def kernel_build_tree(kernel, work):
     return tree
 
 
-def compile_modules(tree, version, work):
-    """Compiles the five modules; returns the directory with NAME.o and NAME.mod.o, stripped of debug information."""
+def compile_modules(tree, version, work, source="kmod", modules=tuple(catalog.KERNEL_MODULES)):
+    """Compiles modules; returns the directory with NAME.ko, NAME.o and NAME.mod.o, stripped of debug information."""
     build = work / version
-    shutil.copytree(stage.SOURCES / "kmod", build)
+    shutil.copytree(stage.SOURCES / source, build)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "MAKE"))}
     environment.update(LC_ALL="C", KBUILD_BUILD_TIMESTAMP="@1700000000")
     done = subprocess.run(
@@ -51,8 +51,8 @@ def compile_modules(tree, version, work):
         env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"compiling the kernel modules of {version}: exit status {done.returncode}\n{done.stdout[-3000:]}")
-    for module in catalog.KERNEL_MODULES:
-        for suffix in (".o", ".mod.o"):
+    for module in modules:
+        for suffix in (".o", ".mod.o", ".ko"):
             subprocess.run(["strip", "--strip-debug", build / (module + suffix)], check=True)
     return build
 
@@ -98,3 +98,15 @@ def kmod_package(lab, kernel, version, root):
         "LD_FLAGS": LD_FLAGS,
         "GHOSTS": "\n".join(f"%ghost /usr{modules}/{m}.ko" for m in catalog.KERNEL_MODULES),
     })
+
+
+def lab_gpu_package(kernel, root):
+    """Compiles and stages the module that adds a PCI function like a GPU; returns the spec."""
+    root.mkdir(parents=True)
+    stage.expand_sources("lab-gpu", root, {})
+    with tempfile.TemporaryDirectory(prefix="kmod-", dir=root.parent) as scratch:
+        work = pathlib.Path(scratch)
+        build = compile_modules(kernel_build_tree(kernel, work), "1.0", work, "lab-gpu-module", ("lab-gpu",))
+        target = root / f"usr/lib/modules/{kernel.uname}/extra/lab-gpu/lab-gpu.ko"
+        stage.write_file(target, (build / "lab-gpu.ko").read_bytes(), root)
+    return stage.read_spec("lab-gpu", {"UNAME": kernel.uname, "KERNEL_EVR": kernel.evr})

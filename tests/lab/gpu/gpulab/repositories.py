@@ -7,9 +7,9 @@ from functools import partial
 
 from labtool import rpm
 
-from . import catalog, driver, inputs, kmod, microshift, modprobe, modulemd, open_modules, sha512, stage
+from . import catalog, driver, greenboot, inputs, kmod, microshift, modprobe, modulemd, open_modules, sha512, stage
 
-NAMES = ("nvidia", sha512.NAME, "microshift")
+NAMES = ("nvidia", sha512.NAME, "microshift", "health")
 
 # One build: (repository, label, function that fills a build root and returns the spec, rpm payload or None)
 
@@ -29,8 +29,12 @@ def planned_builds(lab, kernel, modules, loader):
         builds.append(("nvidia", f"toolkit-{version}", partial(driver.toolkit_package, version), rpm.PAYLOAD_XZ))
     builds.append(("nvidia", "desktop", partial(driver.plain_package, "desktop-standins", "desktop"), None))
     builds.append(("microshift", "microshift", microshift.microshift_package, None))
-    for spec, source in (("cri-o", "cri-o"), ("greenboot", "greenboot"), ("cluster-standins", "cluster")):
+    for spec, source in (("cri-o", "cri-o"), ("cluster-standins", "cluster")):
         builds.append(("microshift", spec, partial(driver.plain_package, spec, source), None))
+    builds.append(("health", "lab-gpu", partial(kmod.lab_gpu_package, kernel), None))
+    for version in greenboot.VERSIONS:
+        repository = "microshift" if version == greenboot.DEFAULT else "health"
+        builds.append((repository, f"greenboot-{version}", partial(greenboot.greenboot_package, version), None))
     return builds
 
 
@@ -53,7 +57,8 @@ def build_all(lab, work, kernel, dist, modules, loader):
     document = work / "modules.yaml"
     rpm.write_atomic(document, modulemd.modules_yaml(kernel, dist))
     rpm.createrepo(lab, work / "repos" / "nvidia", modules=document)
-    rpm.createrepo(lab, work / "repos" / "microshift")
+    for name in ("microshift", "health"):
+        rpm.createrepo(lab, work / "repos" / name)
     sha512.make_repository(lab, work / "repos" / "nvidia", work / "repos" / sha512.NAME, document)
 
 
