@@ -26,7 +26,7 @@ SCRIPTS = {"integration", "hostile", *MACHINES}
 REHEARSALS = ("rollback_test", "install_test", "encryption_test", "gpu_health_test")
 # Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
 # has run. The rows are ordered so that the days take about as long. clang-tidy reads one of TIDY_PARTS a day.
-BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test"),
+BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test", "boot_link_test"),
             ("image_options_test", "oci_image_test", "dkms_test", "cache_truth_test"),
             ("kill_test", "ordinary_user_test", "shared_cache_test", "cache_sequences_test"),
             ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),

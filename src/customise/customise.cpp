@@ -11,6 +11,7 @@
 #include "customise/health/health.hpp"
 #include "customise/images/crio_conf.hpp"
 #include "customise/images/image_store.hpp"
+#include "customise/initramfs/boot_link.hpp"
 #include "customise/kernel/kernel_arguments.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/microshift/config_drop_in.hpp"
@@ -181,6 +182,7 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"/etc/crypto-policies", "/etc/system-fips",
           "/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf", "kernel arguments"},
          [this] { set_fips(ctx_, blueprint_.fips, blueprint_.kernel.arguments, tree_); }},
+        {"boot link", {"user files"}, {boot_link_module}, [this] { add_boot_link(ctx_, tree_); }},
         {"first boot",
          {"user files"},
          {"/usr/libexec/edgegpu/firstboot", "/usr/lib/systemd/system"},

@@ -129,7 +129,7 @@ AgentChannel::Words AgentChannel::await(const Wait& wait, const std::string& id,
             }
         }
         check_boot(boot_id);
-        if (std::chrono::steady_clock::now() >= again) {
+        if (!request.empty() && std::chrono::steady_clock::now() >= again) {
             channel_.send(wait, request);
             again = std::chrono::steady_clock::now() + resend_after;
         }
@@ -156,6 +156,14 @@ void AgentChannel::put(const std::string& id, std::string_view script, const std
 }
 
 GuestResult AgentChannel::run(std::string_view script, std::chrono::seconds limit) {
+    return run(script, limit, false);
+}
+
+GuestResult AgentChannel::run_once(std::string_view script, std::chrono::seconds limit) {
+    return run(script, limit, true);
+}
+
+GuestResult AgentChannel::run(std::string_view script, std::chrono::seconds limit, bool once) {
     read();
     if (!greeting_) {
         throw error("the guest does not answer: it is not up");
@@ -174,7 +182,7 @@ GuestResult AgentChannel::run(std::string_view script, std::chrono::seconds limi
     while (!whole.over()) {
         // Each frame shows that the agent is there.
         const Wait silence(watch_, "the guest did not answer", std::min(patience, whole.left()));
-        const Words words = await(silence, id, request, boot_id);
+        const Words words = await(silence, id, once ? "" : request, boot_id);
         if (words[0] == "data" && words.size() == 4) {
             arrival.add(words[2], words[3]);
         } else if (words[0] == "bad" || words[0] == "done") {
@@ -183,7 +191,7 @@ GuestResult AgentChannel::run(std::string_view script, std::chrono::seconds limi
                     return std::move(*result);
                 }
             }
-            if (++attempts == most_attempts) {
+            if (once || ++attempts == most_attempts) {
                 throw error("what a script printed in the guest did not arrive undamaged")
                     .hinted("is something else writing to the guest's second serial port?");
             }

@@ -40,6 +40,9 @@ public:
     [[nodiscard]] int descriptor() const noexcept { return channel_.descriptor(); }
     /// As Guest::run. Throws Error also if the guest restarts or shuts down before it has answered.
     GuestResult run(std::string_view script, std::chrono::seconds limit);
+    /// As run, for a script after which the guest goes down: the order to run it is sent once, and
+    /// never again. A guest that is down already would give the bytes to its boot loader as keys.
+    GuestResult run_once(std::string_view script, std::chrono::seconds limit);
 
     /// How long the agent may be silent while it should answer: an emulated machine on a busy host
     /// is slow.
@@ -53,8 +56,9 @@ private:
     using Words = std::vector<std::string>;
     /// The next frame, without its first word, if one has come; greetings are recorded.
     [[nodiscard]] std::optional<Words> next();
-    /// Waits for a frame about request `id`; resends `request` if none comes. Throws Error if the
-    /// guest is no longer in that boot.
+    GuestResult run(std::string_view script, std::chrono::seconds limit, bool once);
+    /// Waits for a frame about request `id`; resends `request`, unless it is empty, if none comes.
+    /// Throws Error if the guest is no longer in that boot.
     [[nodiscard]] Words await(const Wait& wait, const std::string& id, const std::string& request,
                               const std::string& boot_id);
     void put(const std::string& id, std::string_view script, const std::string& boot_id);

@@ -257,7 +257,7 @@ void Machine::Impl::wait_settled(const std::string& what, const std::string& pre
 void Machine::Impl::leave(const std::string& script) {
     GuestResult result;
     try {
-        result = agent->run(script, std::chrono::seconds(60));
+        result = agent->run_once(script, std::chrono::seconds(60));
     } catch (const Error& failure) {
         if (failure.kind() == ErrorKind::interrupted) {
             throw;

@@ -40,6 +40,24 @@ bool is_degraded(const std::string& system) {
     return std::ranges::find(names, system) != names.end();
 }
 
+/// "hardware (xid-79)"
+std::string finding_text(const GpuFinding& finding) {
+    return finding.fault.empty() ? finding.verdict
+                                 : fmt::format("{} ({})", finding.verdict, finding.fault);
+}
+
+/// What the device or its place is to blame for, with any image.
+bool is_devices_own(const GpuFinding& finding) {
+    return finding.verdict == "hardware" || finding.verdict == "machine";
+}
+
+/// Whether gpu-health blames the commit, and did not find the same with the one before.
+bool blames_image(const GpuFinding& finding, const DeviceReport* before) {
+    return finding.verdict == "image" &&
+           (before == nullptr || before->gpu_health.verdict != "image" ||
+            before->gpu_health.fault != finding.fault);
+}
+
 /// Where a device is with a commit.
 struct Progress {
     bool tried = false;
@@ -69,10 +87,16 @@ Progress progress_of(const Known& known, const std::string& commit, std::int64_t
         return late ? failed("its health checks have not passed") : Progress{false, true, ""};
     }
     const DeviceReport* before = known.before;
-    if (is_degraded(report.system) && (before == nullptr || !is_degraded(before->system))) {
+    if (blames_image(report.gpu_health, before)) {
+        return failed("gpu-health says: " + finding_text(report.gpu_health));
+    }
+    // A card that died takes its services with it.
+    const bool own_fault = is_devices_own(report.gpu_health);
+    if (is_degraded(report.system) && !(own_fault && report.system == "degraded") &&
+        (before == nullptr || !is_degraded(before->system))) {
         return failed("its system is " + report.system);
     }
-    if (before != nullptr && report.gpus < before->gpus) {
+    if (before != nullptr && report.gpus < before->gpus && !own_fault) {
         return failed(fmt::format("it has {} GPUs, and had {}", report.gpus, before->gpus));
     }
     if (report.state == "failed" && report.failures >= many_failures) {
@@ -115,6 +139,11 @@ FleetHealth judge_health(const RolloutPlan& plan, const DeviceReports& reports, 
         health.pending += progress.pending ? 1 : 0;
         if (!progress.failure.empty()) {
             health.failed.push_back({id, progress.failure});
+        }
+        const GpuFinding& gpu = known.newest->gpu_health;
+        if (known.newest->commit == commit && !gpu.verdict.empty() && gpu.verdict != "healthy" &&
+            !blames_image(gpu, known.before)) {
+            health.gpu_faults.push_back({id, finding_text(gpu)});
         }
         if (!known.newest->group.empty()) {
             health.unavailable[known.newest->group] +=

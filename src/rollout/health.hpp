@@ -30,6 +30,9 @@ struct FleetHealth {
     std::size_t pending = 0;
     /// by id
     std::vector<FailedDevice> failed;
+    /// By id: devices with the commit whose GPUs have a fault that is not the commit's, as far as
+    /// is known, and which.
+    std::vector<FailedDevice> gpu_faults;
     /// group → how many of its devices have failed, or are on their way
     std::map<std::string, std::size_t> unavailable;
     /// who has had their turn, and who has theirs in the next hour, by the ids of the reports

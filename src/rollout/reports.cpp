@@ -1,6 +1,7 @@
 #include "rollout/reports.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -82,6 +83,25 @@ std::string commit_in(const json& report, const char* key) {
     return commit;
 }
 
+/// Throws if it is not as docs/schemas/update-report.json has it.
+GpuFinding gpu_finding_in(const json& health) {
+    constexpr std::array<std::string_view, 5> verdicts{"healthy", "image", "hardware", "machine",
+                                                       "unclear"};
+    GpuFinding finding;
+    finding.verdict = text_in(health, "verdict");
+    finding.fault = text_in(health, "fault");
+    constexpr std::size_t longest_fault = 64;
+    constexpr const char* fault_letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
+    if (std::ranges::find(verdicts, finding.verdict) == verdicts.end() ||
+        finding.fault.size() > longest_fault ||
+        finding.fault.find_first_not_of(fault_letters) != std::string::npos ||
+        !health.at("red").is_boolean()) {
+        throw Error("no verdict of gpu-health");
+    }
+    return finding;
+}
+
 /// Throws what says that it is none.
 DeviceReport report_in(std::string_view text) {
     const json document = json::parse(text);
@@ -105,6 +125,9 @@ DeviceReport report_in(std::string_view text) {
     report.gpus = number_in_report(document, "gpus");
     if (document.contains("group")) {
         report.group = text_in(document, "group");
+    }
+    if (document.contains("gpu_health")) {
+        report.gpu_health = gpu_finding_in(document.at("gpu_health"));
     }
     return report;
 }

@@ -9,6 +9,14 @@
 
 namespace edgegpu {
 
+/// What gpu-health found at a device's boot.
+struct GpuFinding {
+    /// "healthy", "image", "hardware", "machine" or "unclear"; empty: the image has no gpu-health
+    std::string verdict;
+    /// what decided, "xid-79"; empty: none
+    std::string fault;
+};
+
 /// What a device says of itself: the fields of docs/schemas/update-report.json that rollouts ask
 /// for.
 struct DeviceReport {
@@ -25,6 +33,7 @@ struct DeviceReport {
     std::string group;
     std::int64_t failures = 0;
     std::int64_t gpus = 0;
+    GpuFinding gpu_health;
 };
 
 /// Reports, of one device possibly several, and how much was none.

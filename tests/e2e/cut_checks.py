@@ -18,6 +18,9 @@ import lab_image as lab  # noqa: E402
 
 LIST = ROOT / "build/ext4_list"
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
+BOOT_LINK = "/usr/lib/dracut/modules.d/97edgegpu-boot-link/boot-link"
+# What it looks at.
+LINKS = re.compile(r"/ostree(?:/boot\.[^/]*(?:/.*)?|/deploy(?:/[^/]+(?:/deploy(?:/[^/]+(?:/usr)?)?)?)?)?")
 EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -173,7 +176,7 @@ class Judge:
         return found
 
     def judge(self, parts):
-        """(problems, checksum of what the menu starts, or "stuck"). File systems are repaired as the device would do it, and then
+        """(problems, checksum of what the menu starts, "mended" or "stuck"). File systems are repaired as the device would do it, and then
         are as they were again, unless `spoilt` is set."""
         self.spoilt = False
         with tempfile.TemporaryDirectory() as undo:
@@ -208,7 +211,8 @@ class Judge:
         # journal then, and removes what the old one needs from the root file system; and what is in the journal gets to its place
         # block by block. docs/reliability.md says what follows from that.
         if found[0] and not found[1] and is_dirty:
-            starts = "stuck"
+            starts, mending = self.mend(loader, menus["as the boot loader reads it"][1], root)
+            problems += mending
         else:
             problems += [f"/boot, {how}: {problem}" for how, of in zip(menus, found) for problem in of]
         problems += [problem for of in self.known.values() for problem in of]
@@ -257,6 +261,30 @@ class Judge:
             if source == "menu":
                 starts.append(commit.checksum)
         return (starts or [None])[0], problems
+
+    def mend(self, files, menu, root):
+        """("mended" or "stuck", problems): whether edgegpu-boot-link, if the commits have it, gives the default entry a deployment with
+        its kernel and initramfs."""
+        _, kernel, initramfs, arguments = next((entry for entry in menu if entry[0] == "menu"), ("", "", "", ""))
+        wanted = re.search(r"(?:^| )ostree=(\S+)", arguments)
+        # With a path that is there, something else is wrong: the journal's blocks are on their way.
+        if not wanted or resolved(root, wanted[1]) or not all(BOOT_LINK in commit.usr for commit in self.commits.values()):
+            return "stuck", []
+        with tempfile.TemporaryDirectory() as top:
+            for path, entry in sorted(root.items()):
+                if entry[0] == "d" and LINKS.fullmatch(path):
+                    os.makedirs(top + path, exist_ok=True)
+                elif entry[0] == "l" and LINKS.fullmatch(path):
+                    os.symlink(entry[4], top + path)
+            line = pathlib.Path(top, "cmdline")
+            line.write_text(arguments)
+            said = run("dash", ROOT / "src/customise/initramfs/boot-link/boot-link", top, line).stdout.decode(errors="replace").strip()
+            place = os.path.realpath(top + wanted[1])[len(os.path.realpath(top)):]
+        match = re.fullmatch(rf"{re.escape(self.stateroot)}/deploy/([0-9a-f]{{64}})\.\d+", place)
+        commit = self.commits.get(match[1]) if match and match[0] in root else None
+        if commit is None or tuple(files.get(resolved(files, path or "/-") or "", [""] * 6)[4] for path in (kernel, initramfs)) != commit.kernel:
+            return "stuck", [f"edgegpu-boot-link does not mend {arguments}: {said}"]
+        return "mended", self.check_deployment(root, place, commit)
 
     @staticmethod
     def without_path(arguments):

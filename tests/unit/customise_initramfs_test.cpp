@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "customise/initramfs/boot_link.hpp"
 #include "customise/initramfs/boot_tools.hpp"
 #include "customise/initramfs/initramfs.hpp"
 #include "customise/initramfs/initramfs_accounts.hpp"
@@ -151,6 +152,12 @@ TEST_F(Initramfs, ContentIsPassedOver) {
 class HostileDracut : public TreeTest {
 protected:
     [[nodiscard]] std::string failure_of(const std::string& script) {
+        const std::string said = accepted_of(script);
+        EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "initramfs"), {}), 0);
+        return said;
+    }
+    /// Empty if the initramfs is taken.
+    [[nodiscard]] std::string accepted_of(const std::string& script) {
         host_file("canary", "SECRET");
         fs::remove_all(scratch / "root");
         const fs::path root = make_small_root(scratch);
@@ -160,7 +167,6 @@ protected:
         std::string said =
             error_of([&] { static_cast<void>(build_initramfs(ctx, blueprint, tree, tools)); });
         EXPECT_EQ(read_file(scratch / "canary"), "SECRET");
-        EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "initramfs"), {}), 0);
         return said;
     }
     Blueprint blueprint;
@@ -187,6 +193,47 @@ TEST_F(HostileDracut, IsToldNotToCompress) {
     EXPECT_NE(failure_of(script).find("not a regular file"), std::string::npos);
     blueprint.initramfs_compression = InitramfsCompression::none;
     EXPECT_NE(failure_of(script).find("exceed the limit"), std::string::npos);
+}
+
+TEST_F(Initramfs, EveryImageWithDracutGetsTheBootLink) {
+    add_boot_link(ctx, tree);
+    EXPECT_TRUE(entries_below(tree.entries, "/usr/lib/dracut").empty());
+    file("/usr/bin/dracut", "", 0755);
+    add_boot_link(ctx, tree);
+    const std::string module = boot_link_module;
+    EXPECT_EQ(find_entry(tree, module + "/module-setup.sh")->mode, 0755U);
+    EXPECT_EQ(find_entry(tree, module + "/boot-link")->mode, 0755U);
+    // Installed under this name, which the unit starts and check_contents looks for.
+    EXPECT_NE(read_entry(tree, module + "/module-setup.sh").find(boot_link_program),
+              std::string::npos);
+    EXPECT_NE(read_entry(tree, module + "/edgegpu-boot-link.service")
+                  .find(std::string("ExecStart=") + boot_link_program + "\n"),
+              std::string::npos);
+}
+
+/// A shell command that writes an archive of these paths where dracut is to write its own.
+std::string writes_archive(const std::vector<std::string>& paths) {
+    std::string command = "printf '";
+    for (const char byte : make_archive(ARCHIVE_FILTER_NONE, paths)) {
+        command += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+    }
+    return command + "' >/run/edgegpu-out/initramfs.img";
+}
+
+TEST_F(HostileDracut, LeavesOutTheBootLink) {
+    const std::vector<std::string> service{"usr/lib/ostree/ostree-prepare-root",
+                                           "usr/lib/systemd/system/ostree-prepare-root.service"};
+    file("/usr/bin/dracut", "", 0755);
+    add_boot_link(ctx, tree);
+    const std::string refused = failure_of(writes_archive(service));
+    EXPECT_NE(refused.find("without /usr/libexec/edgegpu-boot-link"), std::string::npos) << refused;
+    // Where OSTree has no unit, there is nothing that it could come before.
+    EXPECT_EQ(accepted_of(writes_archive({service[0]})), "");
+    std::vector<std::string> whole = service;
+    whole.emplace_back("usr/libexec/edgegpu-boot-link");
+    EXPECT_EQ(accepted_of("case \" $* \" in *\" --add edgegpu-boot-link \"*) " +
+                          writes_archive(whole) + ";; esac"),
+              "");
 }
 
 }  // namespace

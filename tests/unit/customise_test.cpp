@@ -57,14 +57,14 @@ protected:
 
     void fill_tree() {
         accounts();
-        for (const char* name : {"crio",       "crun", "nvidia-container-runtime",
-                                 "nvidia-ctk", "grep", "ostree",
-                                 "flock",      "sed",  "timeout",
-                                 "sha256sum",  "date", "df",
-                                 "sync",       "head", "tail",
-                                 "tr",         "cut",  "mkdir",
-                                 "rm",         "mv",   "cat",
-                                 "sleep"}) {
+        for (const char* name : {"crio",       "crun",  "nvidia-container-runtime",
+                                 "nvidia-ctk", "grep",  "ostree",
+                                 "flock",      "sed",   "timeout",
+                                 "sha256sum",  "date",  "df",
+                                 "sync",       "head",  "tail",
+                                 "tr",         "cut",   "mkdir",
+                                 "rm",         "mv",    "cat",
+                                 "sleep",      "dracut"}) {
             file(std::string("/usr/bin/") + name, "", 0755);
         }
         for (const char* name : {"useradd", "usermod", "groupadd", "pwconv"}) {

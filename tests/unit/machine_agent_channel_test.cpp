@@ -164,6 +164,48 @@ TEST(AgentChannel, EndsWhenNothingIsAnswered) {
                 HasSubstr("the guest did not answer within"));
 }
 
+TEST(AgentChannel, AnOrderToRestartIsSentOnce) {
+    // What is run again is sent again, as the first half shows; what goes to a boot loader is not.
+    std::atomic<int> ordered{0};
+    const MachinePeer::Script silent = agent_that([&](const std::string&) {
+        ++ordered;
+        return std::string();
+    });
+    for (const bool once : {false, true}) {
+        ordered = 0;
+        MachinePeer peer(silent);
+        AgentChannel agent(agent_watch, peer.take());
+        greet(agent);
+        agent.patience = std::chrono::milliseconds(400);
+        agent.resend_after = std::chrono::milliseconds(0);
+        const std::string said = message_of([&] {
+            static_cast<void>(once ? agent.run_once("systemctl reboot", script_limit)
+                                   : agent.run("true", script_limit));
+        });
+        EXPECT_THAT(said, HasSubstr("the guest did not answer within"));
+        if (once) {
+            EXPECT_EQ(ordered, 1);
+        } else {
+            EXPECT_GT(ordered, 1);
+        }
+    }
+    // Its result is taken as that of any other script, and a damaged one is not asked for again.
+    MachinePeer good(agent_that([](const std::string& id) { return done(id, "", 5); }));
+    AgentChannel agent(agent_watch, good.take());
+    greet(agent);
+    EXPECT_EQ(agent.run_once("exit 5", script_limit).status, 5);
+    MachinePeer damaged(agent_that([&](const std::string& id) {
+        ++ordered;
+        return "@edgegpu data " + id + " 0 b25l\n" + done(id, "two");
+    }));
+    AgentChannel other(agent_watch, damaged.take());
+    greet(other);
+    ordered = 0;
+    EXPECT_THAT(message_of([&] { other.run_once("systemctl reboot", script_limit); }),
+                HasSubstr("did not arrive undamaged"));
+    EXPECT_EQ(ordered, 1);
+}
+
 TEST(AgentChannel, EndsWhateverAGuestFloodsItWith) {
     // More than the channel holds at once, in frames that are right, and no end of them.
     const auto flood = [](const std::string& frame) {

@@ -107,6 +107,52 @@ TEST(RolloutHealth, WhatWasSoBeforeIsNoFailure) {
     EXPECT_EQ(reason_of({old, fewer}), "");
 }
 
+TEST(RolloutHealth, OnlyAFaultOfTheImageIsTheCommits) {
+    DeviceReport broken = report(1, after);
+    broken.gpu_health = {"image", "nouveau-bound"};
+    EXPECT_THAT(reason_of({broken}), HasSubstr("gpu-health says: image (nouveau-bound)"));
+    EXPECT_THAT(judge({broken}).gpu_faults, IsEmpty());
+    DeviceReport old = report(1, before, now - hour);
+    EXPECT_THAT(reason_of({old, broken}), HasSubstr("gpu-health says"));
+    old.gpu_health = {"image", "nvml-18"};
+    EXPECT_THAT(reason_of({old, broken}), HasSubstr("gpu-health says"));
+    old.gpu_health.fault = "nouveau-bound";
+    EXPECT_EQ(reason_of({old, broken}), "");
+    EXPECT_EQ(judge({old, broken}).gpu_faults.size(), 1U);
+    // With another commit it says nothing of this one.
+    broken.commit = before;
+    EXPECT_EQ(reason_of({broken}), "not tried");
+    EXPECT_THAT(judge({broken}).gpu_faults, IsEmpty());
+}
+
+TEST(RolloutHealth, ACardThatDiesIsShown) {
+    for (const char* const verdict : {"hardware", "machine", "unclear"}) {
+        DeviceReport ill = report(1, after);
+        ill.gpu_health = {verdict, "xid-79"};
+        const FleetHealth health = judge({report(1, before, now - hour), ill});
+        EXPECT_THAT(health.failed, IsEmpty());
+        EXPECT_EQ(health.tried, 1U);
+        ASSERT_EQ(health.gpu_faults.size(), 1U);
+        EXPECT_EQ(health.gpu_faults.front().id, ill.id);
+        EXPECT_EQ(health.gpu_faults.front().reason, std::string(verdict) + " (xid-79)");
+        // It takes GPU and services with it; whose fault that is, "unclear" does not say.
+        ill.gpus = 1;
+        ill.system = "degraded";
+        EXPECT_EQ(reason_of({report(1, before, now - hour), ill}).empty(),
+                  std::string(verdict) != "unclear");
+        ill.system = "emergency";
+        EXPECT_THAT(reason_of({ill}), HasSubstr("its system is emergency"));
+        ill.refused = after;
+        ill.commit = before;
+        EXPECT_THAT(reason_of({ill}), HasSubstr("went back"));
+    }
+    DeviceReport well = report(1, after);
+    well.gpu_health = {"healthy", ""};
+    EXPECT_THAT(judge({well}).gpu_faults, IsEmpty());
+    well.gpus = 1;
+    EXPECT_THAT(reason_of({report(1, before, now - hour), well}), HasSubstr("GPUs, and had 2"));
+}
+
 TEST(RolloutHealth, TheNewestReportCounts) {
     DeviceReport refused = report(1, before, now - 10);
     refused.refused = after;

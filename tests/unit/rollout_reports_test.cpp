@@ -94,6 +94,40 @@ TEST(RolloutReports, WhatIsNoneIsCounted) {
     EXPECT_EQ(read("{}").unreadable, 1U);
 }
 
+/// A report with this as its gpu_health.
+std::string with_gpu_health(const std::string& json) {
+    return report("\"gpus\": 4", "\"gpus\": 4, \"gpu_health\": " + json);
+}
+
+TEST(RolloutReports, GpuHealthIsRead) {
+    EXPECT_EQ(read(report()).reports[0].gpu_health.verdict, "");
+    const DeviceReports found =
+        read(with_gpu_health(R"({"verdict": "hardware", "red": false, "fault": "xid-79"})"));
+    ASSERT_EQ(found.reports.size(), 1U);
+    EXPECT_EQ(found.reports[0].gpu_health.verdict, "hardware");
+    EXPECT_EQ(found.reports[0].gpu_health.fault, "xid-79");
+    EXPECT_EQ(read(with_gpu_health(R"({"verdict": "healthy", "red": false, "fault": ""})"))
+                  .reports.size(),
+              1U);
+    for (const char* const wrong :
+         {"null", "5", "[]", "{}", R"("image")", R"({"verdict": "image", "red": true})",
+          R"({"verdict": "image", "fault": ""})", R"({"red": true, "fault": ""})",
+          R"({"verdict": "", "red": true, "fault": ""})",
+          R"({"verdict": "fine", "red": true, "fault": ""})",
+          R"({"verdict": ["image"], "red": true, "fault": ""})",
+          R"({"verdict": "image", "red": "true", "fault": ""})",
+          R"({"verdict": "image", "red": true, "fault": "\u001b[2J"})",
+          R"({"verdict": "image", "red": true, "fault": "a b"})"}) {
+        const DeviceReports none = read(with_gpu_health(wrong));
+        EXPECT_EQ(none.reports.size(), 0U) << wrong;
+        EXPECT_EQ(none.unreadable, 1U) << wrong;
+    }
+    EXPECT_EQ(read(with_gpu_health(R"({"verdict": "image", "red": true, "fault": ")" +
+                                   std::string(65, 'x') + "\"}"))
+                  .unreadable,
+              1U);
+}
+
 TEST(RolloutReports, WhatIsCutOffHidesNoOthers) {
     const std::string whole = report("\n", " ");
     for (std::string::size_type size = 1; size < whole.size(); size += 7) {

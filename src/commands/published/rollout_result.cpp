@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -145,6 +147,28 @@ ordered_json release_json(const RolloutPlan& plan, const PlannedRelease& release
     return document;
 }
 
+/// A row for each of the first devices.
+std::string device_rows(const std::string& name, const std::vector<FailedDevice>& devices) {
+    constexpr std::size_t most_shown = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(devices.size(), most_shown); ++i) {
+        text += result_row(name, devices[i].id + ": " + devices[i].reason);
+    }
+    if (devices.size() > most_shown) {
+        text += result_row(
+            name, fmt::format("and {} more, which --json shows", devices.size() - most_shown));
+    }
+    return text;
+}
+
+ordered_json devices_json(const std::vector<FailedDevice>& devices) {
+    ordered_json all = ordered_json::array();
+    for (const FailedDevice& device : devices) {
+        all.push_back({{"id", device.id}, {"reason", device.reason}});
+    }
+    return all;
+}
+
 }  // namespace
 
 const char* state_of(const PlannedRelease& release, std::int64_t now) {
@@ -224,7 +248,6 @@ ordered_json rollout_json(const RolloutPlan& plan, const RolloutMoment& moment) 
 }
 
 std::string fleet_text(const RolloutPlan& plan, const FleetHealth& health) {
-    constexpr std::size_t most_shown = 20;
     std::string text = result_row(
         "reports",
         fmt::format("of {}; {} had their turn, {} have theirs in the next hour{}",
@@ -244,14 +267,8 @@ std::string fleet_text(const RolloutPlan& plan, const FleetHealth& health) {
     text += result_row("tried it",
                        fmt::format("{}: {} failed; {} on the way", counted(health.tried, "device"),
                                    health.failed.size(), health.pending));
-    for (std::size_t i = 0; i < std::min(health.failed.size(), most_shown); ++i) {
-        text += result_row("failed", health.failed[i].id + ": " + health.failed[i].reason);
-    }
-    if (health.failed.size() > most_shown) {
-        text += result_row("failed", fmt::format("and {} more, which --json shows",
-                                                 health.failed.size() - most_shown));
-    }
-    return text;
+    return text + device_rows("failed", health.failed) +
+           device_rows("GPU fault", health.gpu_faults);
 }
 
 ordered_json fleet_json(const RolloutPlan& plan, const FleetHealth& health) {
@@ -264,18 +281,19 @@ ordered_json fleet_json(const RolloutPlan& plan, const FleetHealth& health) {
         }
         running.push_back(std::move(one));
     }
-    ordered_json failed = ordered_json::array();
-    for (const FailedDevice& device : health.failed) {
-        failed.push_back({{"id", device.id}, {"reason", device.reason}});
-    }
     ordered_json groups = ordered_json::array();
     for (const auto& [group, count] : health.unavailable) {
         groups.push_back({{"group", group}, {"unavailable", count}});
     }
-    return {{"devices", health.devices},     {"ignored_reports", health.ignored},
-            {"had_turn", health.had_turn},   {"next_hour", health.next_hour},
-            {"running", std::move(running)}, {"tried", health.tried},
-            {"pending", health.pending},     {"failed", std::move(failed)},
+    return {{"devices", health.devices},
+            {"ignored_reports", health.ignored},
+            {"had_turn", health.had_turn},
+            {"next_hour", health.next_hour},
+            {"running", std::move(running)},
+            {"tried", health.tried},
+            {"pending", health.pending},
+            {"failed", devices_json(health.failed)},
+            {"gpu_faults", devices_json(health.gpu_faults)},
             {"groups", std::move(groups)}};
 }
 

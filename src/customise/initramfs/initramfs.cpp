@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cache/store.hpp"
+#include "customise/initramfs/boot_link.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/kernel/modprobe_check.hpp"
@@ -52,6 +53,10 @@ std::string compressor(const Tree& tree, const Tree& tools) {
     return "gzip -n -6";
 }
 
+bool has_boot_link(const Tree& tree) {
+    return find_entry(tree, fmt::format("{}/module-setup.sh", boot_link_module)) != nullptr;
+}
+
 std::vector<std::string> dracut_arguments(InitramfsCompression compression, const Tree& tree,
                                           const Tree& tools) {
     // --nostrip: packages ship stripped programs and modules; stripping them again takes longer
@@ -60,6 +65,9 @@ std::vector<std::string> dracut_arguments(InitramfsCompression compression, cons
         "dracut",    "--reproducible", "--no-hostonly", "--no-hostonly-cmdline",
         "--nostrip", "--add",          "ostree",        "--tmpdir",
         "/var/tmp",  "--force"};
+    if (has_boot_link(tree)) {
+        argv.insert(argv.end(), {"--add", "edgegpu-boot-link"});
+    }
     if (compression == InitramfsCompression::none) {
         argv.emplace_back("--no-compress");
     } else {
@@ -75,15 +83,22 @@ bool contains(const std::vector<std::string>& paths, std::string_view path) {
 
 /// Throws if something that a boot needs is missing, whatever dracut's exit status.
 void check_contents(const Tree& tree, const std::vector<std::string>& paths) {
-    const bool boots = std::ranges::any_of(
-        paths, [](const std::string& path) { return path.ends_with("/ostree-prepare-root"); });
-    if (!boots) {
+    const auto has_name = [&](std::string_view name) {
+        return std::ranges::any_of(paths,
+                                   [&](const std::string& path) { return path.ends_with(name); });
+    };
+    if (!has_name("/ostree-prepare-root")) {
         throw error("dracut made an initramfs without ostree-prepare-root: it would not boot")
             .hinted("the image needs the package with dracut's ostree module (ostree)");
     }
     if (find_entry(tree, modprobe_path) != nullptr && !contains(paths, modprobe_path)) {
         throw error("dracut made an initramfs without {}: blacklisted drivers would be loaded",
                     modprobe_path);
+    }
+    if (has_boot_link(tree) && has_name("/ostree-prepare-root.service") &&
+        !contains(paths, boot_link_program)) {
+        throw error("dracut made an initramfs without {}", boot_link_program)
+            .hinted("does a configuration of dracut omit the module edgegpu-boot-link?");
     }
 }
 
