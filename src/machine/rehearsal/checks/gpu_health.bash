@@ -21,7 +21,7 @@ fi
 read_file "$report"
 text=$answer
 
-format='' verdict='' red='' reason='' boot='' last='' section='' key='' value=''
+format='' verdict='' red='' reason='' boot='' last='' section='' key='' value='' literal='' indent=0
 step='' said='' blamed='' what='' action=''
 lines=() findings=()
 while IFS= read -r line; do
@@ -36,16 +36,17 @@ while IFS= read -r line; do
             ;;
     esac
     [[ $line =~ ^(\ +)\"([a-z_]+)\":\ (.*)$ ]] || continue
-    key=${BASH_REMATCH[2]} value=${BASH_REMATCH[3]%,}
+    key=${BASH_REMATCH[2]} value=${BASH_REMATCH[3]%,} indent=${#BASH_REMATCH[1]}
+    literal=$value
     if [[ $value == '"'*'"' ]]; then
         value=${value#'"'}
         plain "${value%'"'}"
         value=$answer
     fi
-    case ${#BASH_REMATCH[1]}-$section-$key in
+    case $indent-$section-$key in
         2--format) format=$value ;;
         2--verdict) verdict=$value ;;
-        2--red) red=$value ;;
+        2--red) red=$literal ;;
         2--reason) reason=$value ;;
         2--boot_id) boot=$value ;;
         6-steps-step) step=$value ;;
@@ -54,7 +55,7 @@ while IFS= read -r line; do
         6-findings-verdict) blamed=$value ;;
         6-findings-text) what=$value ;;
         6-findings-action) action=$value ;;
-        6-findings-note) [ "$value" != true ] || blamed=note ;;
+        6-findings-note) [ "$literal" != true ] || blamed=note ;;
     esac
 done <<<"$text"
 
