@@ -1,14 +1,12 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 /// How a library that stands in for one of NVIDIA's behaves: words in an environment variable, or
@@ -20,38 +18,76 @@
 ///     FUNCTION=exit   it ends the process with status 0
 ///     FUNCTION=chatter  it prints a line on standard output, and works
 ///     NAME=VALUE      values: see the libraries
+///
+/// No C++ library is used: the libraries go to machines with an older one, and an older C library.
 namespace stand_in {
 
-inline std::string words(const char* variable, const char* file) {
-    if (const char* const given = std::getenv(variable)) {
-        return given;
-    }
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
+/// The words, read once.
+class Words {
+public:
+    constexpr Words(const char* variable, const char* file) : variable_(variable), file_(file) {}
 
-/// The value of a word NAME=VALUE; `otherwise` if there is none.
-inline std::string value(const std::string& words, const std::string& name,
-                         const std::string& otherwise = {}) {
-    std::istringstream in(words);
-    for (std::string word; in >> word;) {
-        if (word.compare(0, name.size() + 1, name + "=") == 0) {
-            return word.substr(name.size() + 1);
+    /// The value of a word NAME=VALUE; a null pointer if there is none. It ends at the next space.
+    const char* find(const char* name) {
+        const std::size_t length = std::strlen(name);
+        for (const char* word = text(); word != nullptr && *word != '\0';) {
+            if (std::strncmp(word, name, length) == 0 && word[length] == '=') {
+                return word + length + 1;
+            }
+            word = std::strpbrk(word, " \n");
+            word = word == nullptr ? nullptr : word + 1;
         }
+        return nullptr;
     }
-    return otherwise;
-}
 
-inline unsigned long long number(const std::string& words, const std::string& name,
-                                 unsigned long long otherwise) {
-    const std::string text = value(words, name);
-    return text.empty() ? otherwise : std::strtoull(text.c_str(), nullptr, 0);
-}
+    /// The same as text of its own, in `to`.
+    const char* value(const char* name, const char* otherwise, char* to, std::size_t size) {
+        const char* const found = find(name);
+        const char* const from = found == nullptr ? otherwise : found;
+        std::snprintf(to, size, "%.*s", static_cast<int>(std::strcspn(from, " \n")), from);
+        return to;
+    }
+
+    unsigned long long number(const char* name, unsigned long long otherwise) {
+        const char* const found = find(name);
+        return found == nullptr ? otherwise : std::strtoull(found, nullptr, 0);
+    }
+
+    /// Whether a function is told to do that.
+    bool is(const char* name, const char* how) {
+        const char* const found = find(name);
+        const std::size_t length = std::strlen(how);
+        return found != nullptr && std::strncmp(found, how, length) == 0 &&
+               std::strchr(" \n", found[length]) != nullptr;
+    }
+
+private:
+    const char* text() {
+        const char* const given = std::getenv(variable_);
+        if (given != nullptr) {
+            return given;
+        }
+        if (!read_) {
+            read_ = true;
+            const int file = ::open(file_, O_RDONLY | O_CLOEXEC);
+            const ssize_t got = file < 0 ? 0 : ::read(file, text_, sizeof text_ - 1);
+            text_[got > 0 ? got : 0] = '\0';
+            if (file >= 0) {
+                ::close(file);
+            }
+        }
+        return text_;
+    }
+
+    const char* variable_;
+    const char* file_;
+    bool read_ = false;
+    char text_[4096] = "";
+};
 
 /// What a function does first: 0, it works; otherwise the code that it returns.
-inline int begin(const std::string& words, const char* function) {
-    const std::string how = value(words, function);
-    if (how == "hang") {
+inline int begin(Words& words, const char* function) {
+    if (words.is(function, "hang")) {
         sigset_t all;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -59,21 +95,29 @@ inline int begin(const std::string& words, const char* function) {
             pause();
         }
     }
-    if (how == "crash") {
+    if (words.is(function, "crash")) {
         std::signal(SIGSEGV, SIG_DFL);
         // Not raise(): a container's first process does not get that.
         int* volatile nowhere = nullptr;
         *nowhere = 1;
     }
-    if (how == "exit") {
+    if (words.is(function, "exit")) {
         std::_Exit(0);
     }
-    if (how == "chatter") {
+    if (words.is(function, "chatter")) {
         std::printf("end=0\n%s: a line of the library's own\n", function);
         std::fflush(stdout);
         return 0;
     }
-    return std::atoi(how.c_str());
+    return static_cast<int>(words.number(function, 0));
+}
+
+/// The same for one GPU: FUNCTION:INDEX comes first.
+inline int begin(Words& words, const char* function, unsigned index) {
+    char name[100];
+    std::snprintf(name, sizeof name, "%s:%u", function, index);
+    const int code = begin(words, name);
+    return code != 0 ? code : begin(words, function);
 }
 
 }  // namespace stand_in

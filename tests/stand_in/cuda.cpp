@@ -10,13 +10,10 @@
 
 namespace {
 
-const std::string& told() {
-    static const std::string words = stand_in::words("STAND_IN_CUDA", "/etc/stand-in-cuda");
-    return words;
-}
+stand_in::Words told("STAND_IN_CUDA", "/etc/stand-in-cuda");
 
 int begin(const char* function) {
-    return stand_in::begin(told(), function);
+    return stand_in::begin(told, function);
 }
 
 int current = 0;
@@ -30,7 +27,7 @@ int cuInit(unsigned) {
 }
 
 int cuDeviceGetCount(int* count) {
-    *count = static_cast<int>(stand_in::number(told(), "gpus", 1));
+    *count = static_cast<int>(told.number("gpus", 1));
     return begin("cuDeviceGetCount");
 }
 
@@ -60,9 +57,7 @@ int cuGetErrorString(int code, const char** text) {
 int cuDevicePrimaryCtxRetain(void** context, int device) {
     *context = &current;
     current = device;
-    const int code =
-        stand_in::begin(told(), ("cuDevicePrimaryCtxRetain:" + std::to_string(device)).c_str());
-    return code != 0 ? code : begin("cuDevicePrimaryCtxRetain");
+    return stand_in::begin(told, "cuDevicePrimaryCtxRetain", static_cast<unsigned>(device));
 }
 
 int cuDevicePrimaryCtxRelease_v2(int) {
@@ -79,11 +74,14 @@ int cuCtxSynchronize() {
 
 int cuModuleLoadData(void** module, const void* image) {
     constexpr int invalid_ptx = 218;
-    const std::string text(static_cast<const char*>(image));
-    const std::string version = stand_in::value(told(), "ptx", "6.0");
+    const char* const text = static_cast<const char*>(image);
+    char version[20];
+    char start[60];
+    std::snprintf(start, sizeof start, ".version %s\n.target sm_",
+                  told.value("ptx", "6.0", version, sizeof version));
     *module = &current;
-    if (text.find(".version " + version + "\n.target sm_") == std::string::npos ||
-        text.find(".visible .entry vectorAdd(") == std::string::npos) {
+    if (std::strstr(text, start) == nullptr ||
+        std::strstr(text, ".visible .entry vectorAdd(") == nullptr) {
         return invalid_ptx;
     }
     return begin("cuModuleLoadData");
@@ -117,7 +115,7 @@ int cuLaunchKernel(void*, unsigned grid, unsigned, unsigned, unsigned block, uns
         return reinterpret_cast<float*>(*static_cast<std::uintptr_t*>(parameters[index]));
     };
     const unsigned count = *static_cast<unsigned*>(parameters[3]);
-    const unsigned long long wrong = stand_in::number(told(), "wrong", ~0ULL);
+    const unsigned long long wrong = told.number("wrong", ~0ULL);
     for (unsigned index = 0; index < count && index < grid * block; ++index) {
         array(2)[index] = array(0)[index] + array(1)[index] + (index == wrong ? 1.0F : 0.0F);
     }

@@ -16,13 +16,10 @@ constexpr int success = 0;
 constexpr int not_supported = 3;
 constexpr int not_found = 6;
 
-const std::string& told() {
-    static const std::string words = stand_in::words("STAND_IN_NVML", "/etc/stand-in-nvml");
-    return words;
-}
+stand_in::Words told("STAND_IN_NVML", "/etc/stand-in-nvml");
 
 unsigned long long number(const char* name, unsigned long long otherwise) {
-    return stand_in::number(told(), name, otherwise);
+    return told.number(name, otherwise);
 }
 
 /// Devices are numbers; instances of MIG are their GPU's plus 1000 times their own.
@@ -31,25 +28,33 @@ unsigned gpu_of(void* device) {
 }
 
 int begin(const char* function) {
-    return stand_in::begin(told(), function);
+    return stand_in::begin(told, function);
 }
 
 int begin(const char* function, unsigned index) {
-    const int code = stand_in::begin(told(), (function + (":" + std::to_string(index))).c_str());
-    return code != 0 ? code : begin(function);
+    return stand_in::begin(told, function, index);
 }
 
 int begin(const char* function, void* device) {
     return begin(function, gpu_of(device));
 }
 
-int copy(const std::string& text, char* to, unsigned length) {
+int copy(const char* text, char* to, unsigned length) {
     constexpr int insufficient_size = 7;
-    if (text.size() >= length) {
+    if (std::strlen(text) >= length) {
         return insufficient_size;
     }
-    std::memcpy(to, text.c_str(), text.size() + 1);
+    std::strcpy(to, text);
     return success;
+}
+
+/// The driver's version, after a beginning.
+int copy_version(const char* start, char* to, unsigned length) {
+    char driver[60];
+    char text[80];
+    std::snprintf(text, sizeof text, "%s%s", start,
+                  told.value("driver", "580.95.05", driver, sizeof driver));
+    return copy(text, to, length);
 }
 
 }  // namespace
@@ -99,14 +104,12 @@ int nvmlInit_v2() {
 
 int nvmlSystemGetNVMLVersion(char* version, unsigned length) {
     const int code = begin("nvmlSystemGetNVMLVersion");
-    return code != 0
-               ? code
-               : copy("13." + stand_in::value(told(), "driver", "580.95.05"), version, length);
+    return code != 0 ? code : copy_version("13.", version, length);
 }
 
 int nvmlSystemGetDriverVersion(char* version, unsigned length) {
     const int code = begin("nvmlSystemGetDriverVersion");
-    return code != 0 ? code : copy(stand_in::value(told(), "driver", "580.95.05"), version, length);
+    return code != 0 ? code : copy_version("", version, length);
 }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
@@ -123,9 +126,9 @@ int nvmlDeviceGetPciInfo_v3(void* device, nvmlPciInfo_t* info) {
     *info = {};
     info->bus = 0x65;
     unsigned function = 0;
-    const std::string address = stand_in::value(told(), "address", "0000:65:00.0");
-    std::sscanf(address.c_str(), "%x:%x:%x.%x", &info->domain, &info->bus, &info->device,
-                &function);
+    char address[40];
+    std::sscanf(told.value("address", "0000:65:00.0", address, sizeof address), "%x:%x:%x.%x",
+                &info->domain, &info->bus, &info->device, &function);
     info->bus += gpu_of(device);
     info->pciDeviceId = 0x233510de;
     std::snprintf(info->busId, sizeof info->busId, "%08X:%02X:%02X.%X", info->domain, info->bus,
@@ -143,8 +146,9 @@ int nvmlDeviceGetName(void* device, char* name, unsigned length) {
 
 int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
     const int code = begin("nvmlDeviceGetUUID", device);
-    const std::string text = "GPU-00000000-0000-0000-0000-00000000000";
-    return code != 0 ? code : copy(text + std::to_string(gpu_of(device) % 10), uuid, length);
+    char text[60];
+    std::snprintf(text, sizeof text, "GPU-00000000-0000-0000-0000-%012u", gpu_of(device));
+    return code != 0 ? code : copy(text, uuid, length);
 }
 
 int nvmlDeviceGetMemoryInfo(void* device, nvmlMemory_t* memory) {
@@ -169,8 +173,7 @@ int nvmlDeviceGetTemperature(void* device, int sensor, unsigned* degrees) {
 
 int nvmlDeviceGetFieldValues(void* device, int count, nvmlFieldValue_t* values) {
     for (int index = 0; index < count; ++index) {
-        const bool known =
-            values[index].fieldId == 230 && !stand_in::value(told(), "recovery", "0").empty();
+        const bool known = values[index].fieldId == 230;
         values[index].nvmlReturn = known ? success : not_supported;
         values[index].valueType = 1;
         values[index].value.ullVal = 0x5a5a5a5a5a5a5a5a;

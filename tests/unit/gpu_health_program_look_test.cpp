@@ -43,10 +43,20 @@ TEST(GpuHealthLook, AStepThatFailsChangesNothing) {
         throw std::runtime_error("sysfs is not mounted\nand more");
     };
     EXPECT_EQ(look_in_child(refuse, look_patience, facts).error, "sysfs is not mounted");
-    const auto too_much = [](Facts& changed) { changed.kernel.assign(4U << 20U, 'x'); };
+    const auto too_much = [](Facts& changed) { changed.kernel.assign(20U << 20U, 'x'); };
     EXPECT_THAT(look_in_child(too_much, look_patience, facts).error,
                 HasSubstr("gpu-health failed"));
     EXPECT_EQ(facts, Facts());
+}
+
+TEST(GpuHealthLook, ALongLogIsGivenBackAsAWhole) {
+    Facts facts;
+    // As long as the step keeps it, and each byte takes six in JSON.
+    const auto find = [](Facts& changed) {
+        changed.kernel_log.assign(2200, {0, std::string(1000, '\x01')});
+    };
+    EXPECT_EQ(look_in_child(find, look_patience, facts).error, "");
+    EXPECT_EQ(facts.kernel_log.size(), 2200U);
 }
 
 TEST(GpuHealthLook, AStepThatHangsIsTold) {

@@ -21,18 +21,18 @@ constexpr const char* podman_name = "edgegpu-gpu-health";
 
 /// A root directory with nothing but where the device's own /usr is to be.
 fs::path make_root(const fs::path& work) {
-    fs::path root = work / "root";
+    fs::path top = work / "root";
     for (const char* const name : {"usr", "etc", "proc", "sys", "dev", "tmp", "run", "var"}) {
-        fs::create_directories(root / name);
+        fs::create_directories(top / name);
     }
     for (const char* const name : {"bin", "sbin", "lib", "lib32", "lib64"}) {
         std::error_code failed;
         const fs::path target = fs::read_symlink(fs::path("/") / name, failed);
-        if (!failed && !fs::is_symlink(fs::symlink_status(root / name))) {
-            fs::create_symlink(target, root / name);
+        if (!failed && !fs::is_symlink(fs::symlink_status(top / name))) {
+            fs::create_symlink(target, top / name);
         }
     }
-    return root;
+    return top;
 }
 
 std::vector<std::string> run_command(const fs::path& copy, const fs::path& work,

@@ -25,8 +25,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of each of the two streams.
-constexpr std::size_t most_output = 1UL << 20U;
+/// Of each of the two streams, for a program and for a function, which gives back facts: a kernel's
+/// log of 2200 long lines is larger than a MiB.
+constexpr std::size_t most_of_program = 1UL << 20U;
+constexpr std::size_t most_of_function = 16UL << 20U;
 /// What a killed child has to end; one in the driver may never do.
 constexpr std::chrono::milliseconds grace{300};
 
@@ -132,8 +134,9 @@ void keep_descriptors_back() {
 /// A child that has been started, and what it has written.
 class Child {
 public:
-    Child(pid_t process, Pipe output, Pipe errors)
+    Child(pid_t process, Pipe output, Pipe errors, std::size_t most_output)
         : process_(process),
+          most_output_(most_output),
           pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))),
           streams_{{{std::move(output.read), {}}, {std::move(errors.read), {}}}} {
         // Both sides do it, since neither knows which is first.
@@ -207,7 +210,7 @@ private:
     }
 
     /// Reads once, and forgets what is too much; false: there is nothing now.
-    static bool read(Stream& stream) {
+    bool read(Stream& stream) const {
         std::array<char, 65536> buffer;  // NOLINT(*-member-init): 64 KiB at each call
         if (stream.file.get() < 0) {
             return false;
@@ -215,7 +218,7 @@ private:
         const ssize_t got = ::read(stream.file.get(), buffer.data(), buffer.size());
         if (got > 0) {
             stream.text.append(buffer.data(), std::min(static_cast<std::size_t>(got),
-                                                       most_output - stream.text.size()));
+                                                       most_output_ - stream.text.size()));
             return true;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -225,6 +228,7 @@ private:
     }
 
     pid_t process_;
+    std::size_t most_output_;
     Descriptor pidfd_;
     std::array<Stream, 2> streams_;
 };
@@ -236,7 +240,7 @@ void end_with(ChildResult& result, int status) {
 
 /// Runs `work` in a child; if it returns, that is the exit status.
 template <typename Work>
-ChildResult run(std::chrono::milliseconds deadline, const Work& work) {
+ChildResult run(std::chrono::milliseconds deadline, std::size_t most_output, const Work& work) {
     ChildResult result;
     const auto begin = Clock::now();
     const ChildrenHaveStatus children_have_status;
@@ -254,7 +258,7 @@ ChildResult run(std::chrono::milliseconds deadline, const Work& work) {
     }
     output.write.close();
     errors.write.close();
-    Child child(process, std::move(output), std::move(errors));
+    Child child(process, std::move(output), std::move(errors), most_output);
     if (child.wait_until(begin + deadline)) {
         end_with(result, child.status());
     } else {
@@ -285,7 +289,7 @@ ChildResult run_program(const std::vector<std::string>& argv, std::chrono::milli
     if (!failure.open()) {
         return {ChildEnd::not_run, 0, {}, std::strerror(errno), 0};
     }
-    ChildResult result = run(deadline, [&] {
+    ChildResult result = run(deadline, most_of_program, [&] {
         keep_descriptors_back();
         // A path is executed as it is; execvp() would give an empty file to a shell.
         if (argv.front().find('/') != std::string::npos) {
@@ -309,7 +313,7 @@ ChildResult run_program(const std::vector<std::string>& argv, std::chrono::milli
 
 ChildResult run_function(const std::function<std::string()>& function,
                          std::chrono::milliseconds deadline) {
-    return run(deadline, [&] {
+    return run(deadline, most_of_function, [&] {
         try {
             write_all(STDOUT_FILENO, function());
             return 0;

@@ -14,7 +14,7 @@ struct ChildResult {
     ChildEnd end = ChildEnd::not_run;
     /// exit status; of `crashed` the signal's number
     int status = 0;
-    /// standard output and standard error, each at most a MiB
+    /// standard output and standard error, each at most a MiB; of a function 16 MiB
     std::string output;
     std::string errors;
     double milliseconds = 0;

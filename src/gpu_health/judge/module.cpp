@@ -49,17 +49,24 @@ bool judge_presence_of_module(Examination& examination) {
     return true;
 }
 
-/// vermagic: the kernel's release, then options that have to be the same.
+/// vermagic is the kernel's release, then options that have to be the same. The kernel does not
+/// compare the release where both have "modversions": weak-updates of EL are such modules.
 bool is_for_kernel(const ModuleFile& module, const std::string& kernel) {
-    const std::string_view release =
-        std::string_view(module.vermagic).substr(0, module.vermagic.find(' '));
-    if (module.vermagic.empty() || kernel.empty()) {
+    const auto has_modversions = [](const std::string& vermagic) {
+        return vermagic.find(" modversions") != std::string::npos;
+    };
+    const std::string_view magic = trim(module.vermagic);
+    const std::string_view release = magic.substr(0, magic.find(' '));
+    const std::string_view other = trim(module.kernel_vermagic);
+    if (magic.empty() || kernel.empty()) {
         return true;
     }
-    if (release != kernel) {
-        return false;
-    }
-    return module.kernel_vermagic.empty() || trim(module.kernel_vermagic) == trim(module.vermagic);
+    const bool compares_release = !has_modversions(module.vermagic) ||
+                                  (!other.empty() && !has_modversions(module.kernel_vermagic));
+    const bool same_options =
+        other.empty() ||
+        magic.substr(release.size()) == other.substr(std::min(other.find(' '), other.size()));
+    return same_options && (!compares_release || release == kernel);
 }
 
 void judge_signature(Examination& examination) {
