@@ -196,7 +196,7 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
 }  // namespace
 
 std::string read_nvidia_device(const LocatedString& text) {
-    const std::string id = lower_case(text.value);
+    std::string id = lower_case(text.value);
     const bool well_formed = id.size() == 9 && id[4] == ':' &&
                              id.find_first_not_of("0123456789abcdef:") == std::string::npos &&
                              std::ranges::count(id, ':') == 1;
