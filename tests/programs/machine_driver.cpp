@@ -2,7 +2,8 @@
 // input, and answers each with a line.
 //   machine_driver DISK WORK uefi|bios [usb=MEDIUM | cd=MEDIUM | first-cd=MEDIUM |
 //   disk=ANOTHER-DISK]...
-// up [SECONDS], reboot [SECONDS], restarted [SECONDS] (by itself), off; run SECONDS SCRIPT (the rest of the line); screenshot FILE
+// up [SECONDS], reboot [SECONDS], restarted [SECONDS] (by itself), off; run SECONDS SCRIPT (the
+// rest of the line); screenshot FILE
 
 #include <algorithm>
 #include <iostream>
