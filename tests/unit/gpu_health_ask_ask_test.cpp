@@ -220,7 +220,9 @@ TEST(GpuHealthAskWorkload, HangsCrashesAndNoGpu) {
 }
 
 TEST(GpuHealthAskWorkload, NoLibraryIsCudas302) {
-    const Variables variables({{"LD_LIBRARY_PATH", "/nowhere"}, {"STAND_IN_CUDA", ""}});
+    const std::map<std::string, std::string> none{{"LD_LIBRARY_PATH", "/nowhere"},
+                                                  {"STAND_IN_CUDA", ""}};
+    const Variables variables(none);
     const Workload said = run_workload("direct", probe, with_deadline(Step::workload, 60), {});
     EXPECT_EQ(said.status, 4);
     EXPECT_EQ(said.function, "dlopen");
