@@ -32,6 +32,7 @@ Facts log_of(const std::string& text, const std::vector<std::string>& addresses 
 TEST(GpuHealthKernelLog, KeepsLinesOfGpusAndModules) {
     const Facts facts = log_of(
         "5,0,0,-;Linux version 6.1.0-47-amd64\n"
+        "6,0,0,-;Kernel command line: quiet rd.driver.blacklist=nouveau secret=x\n"
         "6,1,10,-;usb 1-1: new device\n SUBSYSTEM=usb\n DEVICE=+usb:nvidia\n"
         "4,2,6400123,-;nvidia: loading out-of-tree module taints kernel.\n"
         "3,3,6500000,c,caller=T12;NVRM: Xid (PCI:0000:65:00): 79, pid=1, GPU has fallen\n"

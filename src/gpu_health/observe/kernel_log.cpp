@@ -60,6 +60,10 @@ std::set<std::string> addresses_of(const Places& places,
 }
 
 bool is_of_interest(std::string_view text, const std::set<std::string>& addresses) {
+    // The kernel's arguments name drivers, say nothing of them, and may hold a secret.
+    if (text.starts_with("Command line: ") || text.starts_with("Kernel command line: ")) {
+        return false;
+    }
     const std::string lower = lower_case(text);
     const auto in_text = [&](std::string_view piece) {
         return lower.find(piece) != std::string::npos;
