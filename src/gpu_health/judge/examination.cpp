@@ -66,11 +66,14 @@ std::vector<const PciFunction*> gpus_of(const Facts& facts) {
     return gpus;
 }
 
+bool is_silent(const Facts& facts, const PciFunction& gpu) {
+    return (gpu.silent || gpu.id == "ffff:ffff") && !answers_nvml(facts, gpu.address);
+}
+
 std::vector<const PciFunction*> live_gpus_of(const Facts& facts) {
     std::vector<const PciFunction*> gpus = gpus_of(facts);
-    gpus.erase(std::remove_if(
-                   gpus.begin(), gpus.end(),
-                   [](const PciFunction* gpu) { return gpu->silent || gpu->id == "ffff:ffff"; }),
+    gpus.erase(std::remove_if(gpus.begin(), gpus.end(),
+                              [&](const PciFunction* gpu) { return is_silent(facts, *gpu); }),
                gpus.end());
     return gpus;
 }

@@ -52,7 +52,10 @@ Found& report_note(Examination& examination, Step step, std::string fault, std::
 /// The GPUs of the machine that a driver is to have: neither virtual functions nor excluded ones.
 [[nodiscard]] std::vector<const PciFunction*> gpus_of(const Facts& facts);
 
-/// Those that answer.
+/// It does not answer: neither its configuration space, nor NVML (a GPU may sleep for a moment).
+[[nodiscard]] bool is_silent(const Facts& facts, const PciFunction& gpu);
+
+/// The GPUs that answer.
 [[nodiscard]] std::vector<const PciFunction*> live_gpus_of(const Facts& facts);
 
 /// NVML told of the GPU without an error: whatever was said of it before was overcome.

@@ -41,12 +41,12 @@ std::vector<std::string> missing_gpus(const Facts& facts, const Settings& settin
     return missing;
 }
 
-/// Silent and excluded GPUs account for what is missing.
-std::size_t accounted_for(const Facts& facts) {
-    return static_cast<std::size_t>(std::count_if(
-        facts.functions.begin(), facts.functions.end(), [&](const PciFunction& function) {
-            return !function.virtual_function && (function.silent || function.id == "ffff:ffff");
-        }));
+/// A GPU that is there and does not answer says more than that one is missing.
+bool has_silent_gpu(const Facts& facts) {
+    return std::any_of(facts.functions.begin(), facts.functions.end(),
+                       [&](const PciFunction& function) {
+                           return !function.virtual_function && is_silent(facts, function);
+                       });
 }
 
 void judge_missing(Examination& examination) {
@@ -61,8 +61,7 @@ void judge_missing(Examination& examination) {
         {}, listed(missing) + (missing.size() == 1 ? " is" : " are") + " not on the PCI bus",
         is_guest ? "Let the hypervisor pass the GPU through to this machine"
                  : std::string(seat_card));
-    // One that is there and does not answer says more than that one is missing.
-    found.consequence = accounted_for(facts) > 0;
+    found.consequence = has_silent_gpu(facts);
     const bool excluded = std::any_of(facts.proc_gpus.begin(), facts.proc_gpus.end(),
                                       [](const ProcGpu& gpu) { return gpu.excluded; });
     if (excluded) {
@@ -129,7 +128,7 @@ void judge_presence(Examination& examination) {
         return;
     }
     for (const PciFunction* gpu : gpus_of(facts)) {
-        if (gpu->silent || gpu->id == "ffff:ffff") {
+        if (is_silent(facts, *gpu)) {
             report(examination, Step::presence, Verdict::hardware, "gpu-silent", gpu->address,
                    gpu->address + " does not answer: its configuration space reads as ones",
                    std::string(seat_card));
