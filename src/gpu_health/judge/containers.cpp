@@ -16,6 +16,9 @@ struct CudaCode {
     std::string_view action;
 };
 
+/// Exit status of gpu-probe: the GPU calculated, and wrongly.
+constexpr int wrong_sums = 3;
+
 constexpr std::string_view one_driver = "Build the image with one version of modules and libraries";
 constexpr std::array cuda_codes{
     CudaCode{34, Verdict::image, "libcuda is a stub", "Put the driver's libcuda into the image"},
@@ -25,6 +28,7 @@ constexpr std::array cuda_codes{
     CudaCode{100, Verdict::unclear, "no GPU was found", "Look at the steps before"},
     CudaCode{214, Verdict::hardware, "an uncorrected memory error", "Reset the GPU"},
     CudaCode{220, Verdict::hardware, "an uncorrected NVLink error", "Reset the GPU"},
+    CudaCode{221, Verdict::image, "the library that compiles PTX is missing", one_driver},
     CudaCode{302, Verdict::image, "a library is missing", one_driver},
     CudaCode{303, Verdict::image, "a library could not be initialised", one_driver},
     CudaCode{802, Verdict::unclear, "the system is not ready",
@@ -113,6 +117,10 @@ void judge_failed_run(Examination& examination, const Workload& workload) {
                name + ": " + workload.function + " gives " + std::to_string(workload.code) +
                    (is_known_code ? ": " + std::string(known->meaning) : ""),
                is_known_code ? std::string(known->action) : "Compare with the commit before");
+    } else if (workload.status == wrong_sums) {
+        report(examination, Step::workload, Verdict::hardware, "wrong-sums", {},
+               name + ": " + workload.text,
+               "Take the GPU out of use and test it: its results cannot be trusted");
     } else if (blames_cdi(workload.text)) {
         report(examination, Step::workload, Verdict::image, "cdi-unresolvable", {},
                name + ": " + workload.text, "Generate the CDI specification at boot");

@@ -48,10 +48,20 @@ void judge_access(Examination& examination, const DeviceNode& node) {
     }
 }
 
+/// Whether a node that is not there is missed. NVML and CUDA have nvidia-modprobe make their nodes
+/// when they begin, so that only what did not work tells; NVML does not need those of nvidia-uvm.
+bool is_missed(const Facts& facts, const DeviceNode& node) {
+    if (!node.path.ends_with("/nvidia-uvm") && !node.path.ends_with("/nvidia-uvm-tools")) {
+        return !all_answer_nvml(facts);
+    }
+    return std::any_of(facts.workloads.begin(), facts.workloads.end(), [](const Workload& run) {
+        return run.end == ChildEnd::ended && run.passed == 0;
+    });
+}
+
 void judge_node(Examination& examination, const DeviceNode& node) {
-    const bool all_answer = all_answer_nvml(examination.facts);
     if (!node.exists) {
-        if (!all_answer) {
+        if (is_missed(examination.facts, node)) {
             Found& found = report(examination, Step::nodes, Verdict::image, "node-missing", {},
                                   node.path + " is not there",
                                   "Put nvidia-modprobe and its udev rules into the image");

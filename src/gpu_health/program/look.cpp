@@ -136,8 +136,10 @@ Look look_at_machine(const Places& places, const Settings& settings, const Probe
             ask_nvml_of(probe, settings, look.facts);
         } else if (step == Step::workload) {
             run_workloads(probe, settings, look.facts);
-        } else if (step != Step::condition) {
-            // What NVML says of the condition is known already.
+        } else if (step == Step::condition) {
+            // It is what sysfs and NVML have said already: nothing more is looked at.
+            look.facts.runs[std::string(name_of(step))] = StepRun();
+        } else {
             const StepRun run =
                 look_in_child([&, step](Facts& facts) { observe(step, places, settings, facts); },
                               std::chrono::seconds(settings.deadline(step)), look.facts);
