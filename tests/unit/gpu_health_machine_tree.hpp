@@ -55,10 +55,10 @@ public:
         return facts;
     }
 
-    /// A file of tests/data/gpu-health.
+    /// A file of tests/data/gpu_health.
     [[nodiscard]] static std::string data(const std::string& name) {
         const std::filesystem::path path =
-            std::filesystem::path(EDGEGPU_SOURCE_DIR) / "tests/data/gpu-health" / name;
+            std::filesystem::path(EDGEGPU_SOURCE_DIR) / "tests/data/gpu_health" / name;
         std::ifstream file(path, std::ios::binary);
         if (!file) {
             throw std::runtime_error("it is not there: " + path.native());
