@@ -57,14 +57,15 @@ protected:
 
     void fill_tree() {
         accounts();
-        for (const char* name : {"crio",       "crun",  "nvidia-container-runtime",
-                                 "nvidia-ctk", "grep",  "ostree",
-                                 "flock",      "sed",   "timeout",
-                                 "sha256sum",  "date",  "df",
-                                 "sync",       "head",  "tail",
-                                 "tr",         "cut",   "mkdir",
-                                 "rm",         "mv",    "cat",
-                                 "sleep",      "dracut"}) {
+        for (const char* name : {"crio",         "crun",   "nvidia-container-runtime",
+                                 "nvidia-ctk",   "grep",   "ostree",
+                                 "flock",        "sed",    "timeout",
+                                 "sha256sum",    "date",   "df",
+                                 "sync",         "head",   "tail",
+                                 "tr",           "cut",    "mkdir",
+                                 "rm",           "mv",     "cat",
+                                 "sleep",        "dracut", "nvidia-smi",
+                                 "grub2-editenv"}) {
             file(std::string("/usr/bin/") + name, "", 0755);
         }
         for (const char* name : {"useradd", "usermod", "groupadd", "pwconv"}) {
@@ -108,7 +109,8 @@ protected:
         add_file(b, "/etc/plant", "plant");
         b.microshift.config.emplace().document = R"({"dns":{"baseDomain":"x"}})";
         b.modprobe.blacklist = {"nouveau"};
-        b.nvidia.emplace();
+        b.nvidia.emplace().mig = {{"", {"1g.18gb"}, {}}};
+        b.gpu_health.emplace();
         b.hostname = "device";
         b.timezone = {"Europe/Berlin", {"ntp.example"}, {}};
         b.device_releasever = "9";
