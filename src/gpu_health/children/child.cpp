@@ -280,6 +280,7 @@ ChildResult run_program(const std::vector<std::string>& argv, std::chrono::milli
         return {ChildEnd::missing, 0, {}, "no program", 0};
     }
     std::vector<char*> arguments;
+    arguments.reserve(argv.size() + 1);
     for (const std::string& argument : argv) {
         arguments.push_back(const_cast<char*>(argument.c_str()));  // NOLINT(*-const-cast): execv
     }

@@ -7,7 +7,7 @@
 namespace edgegpu::gpu_health {
 
 Found& report(Examination& examination, Step step, Verdict verdict, std::string fault,
-              std::string device, std::string text, std::string action) {
+              std::string device, std::string_view text, std::string action) {
     Finding finding{
         step, verdict, std::move(fault), std::move(device), one_line(text), std::move(action),
         false};
@@ -15,9 +15,9 @@ Found& report(Examination& examination, Step step, Verdict verdict, std::string 
 }
 
 Found& report_note(Examination& examination, Step step, std::string fault, std::string device,
-                   std::string text, std::string action) {
+                   std::string_view text, std::string action) {
     Found& found = report(examination, step, Verdict::unclear, std::move(fault), std::move(device),
-                          std::move(text), std::move(action));
+                          text, std::move(action));
     found.finding.note = true;
     return found;
 }

@@ -30,11 +30,11 @@ struct Examination {
 
 /// Adds a finding; the reference is good until the next one.
 Found& report(Examination& examination, Step step, Verdict verdict, std::string fault,
-              std::string device, std::string text, std::string action = {});
+              std::string device, std::string_view text, std::string action = {});
 
 /// The same as a note: reported, and no reason for a verdict.
 Found& report_note(Examination& examination, Step step, std::string fault, std::string device,
-                   std::string text, std::string action = {});
+                   std::string_view text, std::string action = {});
 
 /// The verdict of a table's word; nothing: "note" and "application".
 [[nodiscard]] std::optional<Verdict> verdict_of_word(std::string_view word);

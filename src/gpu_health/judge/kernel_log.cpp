@@ -37,7 +37,7 @@ std::string address_in(std::string_view text) {
 std::string gpu_of_slot(const Facts& facts, const std::string& address, bool& known) {
     const std::string slot = address.substr(0, address.find('.'));
     for (const PciFunction& function : facts.functions) {
-        const std::string other = normal_address(function.address);
+        std::string other = normal_address(function.address);
         if (other.substr(0, other.find('.')) == slot) {
             known = true;
             return other;

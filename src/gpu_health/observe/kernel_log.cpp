@@ -48,7 +48,7 @@ std::set<std::string> addresses_of(const Places& places,
         const std::filesystem::path device =
             resolve(places.sys, "bus/pci/devices/" + function.address);
         for (const std::filesystem::path& part : device) {
-            const std::string name = part.native();
+            const std::string& name = part.native();
             // "0000:64:00.0", not "pci0000:64"
             if (std::count(name.begin(), name.end(), ':') == 2 &&
                 name.find('.') == name.size() - 2) {

@@ -27,7 +27,7 @@ std::string booted_commit(const Places& places) {
         // /ostree is a link to sysroot/ostree, which an image may lack.
         for (const std::string_view top : {"", "/sysroot"}) {
             const std::string name = link_name(places.root, std::string(top) + link);
-            const std::string commit = name.substr(0, name.find('.'));
+            std::string commit = name.substr(0, name.find('.'));
             if (is_sha256(commit)) {
                 return commit;
             }

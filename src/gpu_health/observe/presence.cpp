@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t bars = 6;
 
 /// "0x10de" → "10de"
-std::string pci_number(std::string text) {
+std::string pci_number(const std::string& text) {
     return text.starts_with("0x") ? text.substr(2) : text;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t columns = 5;
 /// A table larger than this is none; the shipped ones have less than 20 KiB.
-constexpr std::size_t largest_table = 1024 * 1024;
+constexpr std::size_t largest_table = std::size_t{1} << 20U;
 
 [[noreturn]] void refuse_line(std::size_t number, const std::string& why) {
     throw std::runtime_error("line " + std::to_string(number) + ": " + why);
