@@ -21,8 +21,8 @@ case "$*" in
     reboot) echo reboot >>/run/asked ;;
     'is-active --quiet ostree-finalize-staged.service') [ -e /run/ostree/staged-deployment ] ;;
     'is-active --quiet boot-complete.target') [ -e /run/green ] ;;
-    'is-active greenboot-healthcheck.service') cat /run/greenboot 2>/dev/null || echo activating ;;
-    'is-enabled --quiet greenboot-healthcheck.service') ;;
+    'is-active greenboot-healthcheck.service' | 'is-active edgegpu-gpu-health.service') cat /run/greenboot 2>/dev/null || echo activating ;;
+    'is-enabled --quiet greenboot-healthcheck.service' | 'is-enabled --quiet edgegpu-gpu-health.service') ;;
     is-system-running) echo running ;;
     *) echo "systemctl $*" >>/run/unknown; exit 1 ;;
 esac
@@ -109,7 +109,7 @@ class Server:
         (tree / "usr/share/zoneinfo/Europe/Berlin").touch()
         (tree / "usr/share/version").write_text(version)
         if greenboot:
-            (tree / "usr/lib/systemd/system/greenboot-healthcheck.service").touch()
+            (tree / "usr/lib/systemd/system" / (greenboot if greenboot is not True else "greenboot-healthcheck.service")).touch()
         shutil.copy(DEVICE / "edgegpu-update", tree / "usr/bin")
         shutil.copytree(DEVICE / "update", tree / "usr/libexec/edgegpu/update")
         (tree / "usr/lib/edgegpu/update.conf").write_text(f"built={START - 100_000}\n" + settings.replace("URL", self.url))
