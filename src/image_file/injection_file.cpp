@@ -11,9 +11,9 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include "blueprint/customizations/ssh_key.hpp"
 #include "blueprint/sources/path_modes.hpp"
 #include "blueprint/tables/ownership.hpp"
-#include "blueprint/tables/ssh_key.hpp"
 #include "blueprint/toml/toml_depth.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"

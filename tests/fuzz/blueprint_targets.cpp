@@ -3,11 +3,11 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/customizations/password_hash.hpp"
+#include "blueprint/customizations/ssh_key.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "blueprint/sources/overlay_archive.hpp"
 #include "blueprint/sources/policy_rule.hpp"
-#include "blueprint/tables/password_hash.hpp"
-#include "blueprint/tables/ssh_key.hpp"
 #include "fuzz/targets.hpp"
 #include "resolve/resolution.hpp"
 #include "support/files/file.hpp"

@@ -1,4 +1,4 @@
-#include "blueprint/tables/password_hash.hpp"
+#include "blueprint/customizations/password_hash.hpp"
 
 #include <string>
 #include <utility>

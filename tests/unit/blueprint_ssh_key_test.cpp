@@ -1,4 +1,4 @@
-#include "blueprint/tables/ssh_key.hpp"
+#include "blueprint/customizations/ssh_key.hpp"
 
 #include <string>
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "blueprint/customizations/customizations.hpp"
 #include "blueprint/distro/edge_package_set.hpp"
 #include "blueprint/distro/host.hpp"
 #include "blueprint/parse/check.hpp"
 #include "blueprint/repositories/repositories.hpp"
-#include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"

@@ -1,4 +1,3 @@
-#include "blueprint/tables/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/text/quantity.hpp"

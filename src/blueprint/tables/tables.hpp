@@ -6,10 +6,6 @@
 
 namespace edgegpu {
 
-/// Reads `[customizations]`, with image builder's keys, into the blueprint. Rejects keys that are
-/// not implemented or not applicable to an edge commit. Throws ErrorKind::usage.
-void read_customizations(const TableReader& table, Blueprint& blueprint);
-
 /// Top-level `packages`, `modules`, `groups`, `enabled_modules`.
 void read_package_sets(const TableReader& root, Blueprint& blueprint);
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "blueprint/tables/customizations.hpp"
+#include "blueprint/customizations/customizations.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "embedded_customizations_firstboot.hpp"
+#include "embedded_firstboot.hpp"
 #include "support/source_location.hpp"
 #include "support/text/shell_text.hpp"
 

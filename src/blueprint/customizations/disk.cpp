@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "blueprint/tables/customizations.hpp"
+#include "blueprint/customizations/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"

@@ -10,7 +10,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
-#include "blueprint/tables/customizations.hpp"
+#include "blueprint/customizations/customizations.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/handles.hpp"
 #include "support/source_location.hpp"

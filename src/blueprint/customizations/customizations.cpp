@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "blueprint/tables/customizations.hpp"
+#include "blueprint/customizations/customizations.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "blueprint/tables/customizations.hpp"
-#include "blueprint/tables/password_hash.hpp"
-#include "blueprint/tables/ssh_key.hpp"
+#include "blueprint/customizations/customizations.hpp"
+#include "blueprint/customizations/password_hash.hpp"
+#include "blueprint/customizations/ssh_key.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
 #include "support/text/text.hpp"

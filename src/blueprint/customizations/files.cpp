@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "blueprint/tables/customizations.hpp"
+#include "blueprint/customizations/customizations.hpp"
 #include "blueprint/tables/ownership.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"

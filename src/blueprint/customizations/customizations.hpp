@@ -5,6 +5,10 @@
 
 namespace edgegpu {
 
+/// Reads `[customizations]`, with image builder's keys, into the blueprint. Rejects keys that are
+/// not implemented or not applicable to an edge commit. Throws ErrorKind::usage.
+void read_customizations(const TableReader& table, Blueprint& blueprint);
+
 // The tables of `[customizations]`, with image builder's keys. Each function reads one table into
 // the blueprint; it notes mistakes, or throws ErrorKind::usage.
 
