@@ -62,6 +62,7 @@ std::vector<GpuWorkload> read_workload(const TableReader& table) {
 
 std::map<std::string, std::uint32_t> read_deadlines(const TableReader& table) {
     std::vector<std::string> names;
+    names.reserve(gpu_health::all_steps.size());
     for (const gpu_health::Step step : gpu_health::all_steps) {
         names.emplace_back(name_of(step));
     }
