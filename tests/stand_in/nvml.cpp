@@ -14,7 +14,7 @@ namespace {
 
 constexpr int success = 0;
 constexpr int not_supported = 3;
-constexpr int not_found = 6;
+[[maybe_unused]] constexpr int not_found = 6;
 
 stand_in::Words told("STAND_IN_NVML", "/etc/stand-in-nvml");
 
