@@ -152,7 +152,7 @@ TEST_F(Initramfs, ContentIsPassedOver) {
 class HostileDracut : public TreeTest {
 protected:
     [[nodiscard]] std::string failure_of(const std::string& script) {
-        const std::string said = accepted_of(script);
+        std::string said = accepted_of(script);
         EXPECT_EQ(std::distance(fs::directory_iterator(ctx.cache / "initramfs"), {}), 0);
         return said;
     }
