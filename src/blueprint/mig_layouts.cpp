@@ -28,6 +28,7 @@ bool MigOffer::has(std::string_view resource) const {
 
 MigOffer mig_offer(const std::vector<MigLayout>& layouts, const std::vector<std::string>& devices) {
     std::vector<const MigLayout*> used;
+    used.reserve(devices.size());
     for (const std::string& device : devices) {
         used.push_back(layout_of(layouts, device));
     }

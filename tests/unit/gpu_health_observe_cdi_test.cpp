@@ -178,7 +178,9 @@ TEST(GpuHealthCdi, MayBeLarge) {
     const Cdi cdi = tree.observed(Step::cdi).cdi;
     EXPECT_EQ(cdi.specs.at(0).error, "");
     EXPECT_EQ(cdi.specs.at(0).missing.size(), 100U);
-    tree.write("root/etc/cdi/nvidia.json", std::string(17'000'000, ' '));
+    std::string large;
+    large.resize(17'000'000, ' ');
+    tree.write("root/etc/cdi/nvidia.json", large);
     EXPECT_EQ(tree.observed(Step::cdi).cdi.specs.at(0).error, "it is too large");
 }
 
