@@ -2,6 +2,7 @@
 """Builds edgegpu and runs its tests; scripts/test calls it. Everything that the tests need is installed already."""
 import argparse
 import collections
+import concurrent.futures
 import itertools
 import json
 import os
@@ -19,6 +20,8 @@ IN_NAMESPACE = ROOT / "tests/support/user_namespace.py"
 SUITES = ("quick", "style", "tidy", "unit", "integration", "hostile", "e2e", "turn", "rehearsals")
 DEFAULT = ("style", "tidy", "unit", "integration", "e2e")
 GTESTS = ("unit", "integration")
+# Processes of each beside each other; integration's build images, which use all processors by themselves.
+SHARDS = {"unit": os.cpu_count() or 1, "integration": 1}
 # Those of machines, which boot the release build.
 MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
@@ -27,15 +30,16 @@ REHEARSALS = ("rollback_test", "install_test", "encryption_test", "gpu_health_te
 # Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
 # has run. The rows are ordered so that the days take about as long. clang-tidy reads one of TIDY_PARTS a day.
 BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test", "boot_link_test"),
-            ("image_options_test", "oci_image_test", "dkms_test", "cache_truth_test"),
-            ("kill_test", "ordinary_user_test", "shared_cache_test", "cache_sequences_test"),
+            ("image_options_test", "kill_test", "oci_image_test", "ordinary_user_test", "dkms_test", "shared_cache_test",
+             "cache_truth_test", "cache_sequences_test"),
             ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),
             ("image_test", "machine_test", "podman_build_test", "container_images_test"),
-            ("accounts_test", "customizations_test", "gpu_health_image_test"), ("cache_owner_test", "embedded_images_test"),
-            ("checks_test", "determinism_test"), ("rpm_database_test", "repository_test"), ("policy_test", "log_test", "offline_test"),
-            ("publish_test", "delta_test", "upload_test", "pull_loop_test"), ("channels_test", "promote_test"), ("fsck_test", "prune_test", "rollout_test"),
-            ("kernel_arguments_test", "update_test", "rollout_device_test"),
-            ("fetch_only_test", "vendor_packages_test"), ("dnf_oracle_test", "commit_content_test"))
+            ("accounts_test", "customizations_test", "gpu_health_image_test"),
+            ("cache_owner_test", "checks_test", "embedded_images_test", "determinism_test"),
+            ("rpm_database_test", "policy_test", "repository_test", "log_test", "offline_test"),
+            ("publish_test", "channels_test", "delta_test", "promote_test", "upload_test", "pull_loop_test"),
+            ("fsck_test", "kernel_arguments_test", "prune_test", "update_test", "rollout_test", "rollout_device_test"),
+            ("fetch_only_test", "dnf_oracle_test", "vendor_packages_test", "commit_content_test"))
 TIDY_PARTS = tuple(f"{part}/6" for part in range(1, 7))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "oci_image_test", "cache_sequences_test", "cache_truth_test", "shared_cache_test", "kill_test",
@@ -58,7 +62,7 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""Sets everything up and runs the tests. The default is all but quick and hostile, which are parts of others, turn and rehearsals;
-of scripts that take a minute or more it runs one of two to five each day, and says which it leaves out;
+of scripts that take a minute or more it runs one of three to eight each day, and says which it leaves out;
 of clang-tidy a sixth.
 
   quick        after a small change: style, unit and the quickest scripts with a build of its own (preset quick, build-quick/),
@@ -174,29 +178,42 @@ def run_check(results, name, argv, limit=LIMIT_S):
                     failed=1)
 
 
-def run_gtest(results, suite, preset="asan", shard=0, shards=1):
-    """One GoogleTest program, or one of equal parts of it; its counts are taken from its own report."""
-    name = f"{suite} {shard + 1} of {shards}" if shards > 1 else suite
-    report, log = (results.directory / f"{name.replace(' ', '-')}.{kind}" for kind in ("json", "log"))
-    report.unlink(missing_ok=True)
+def gtest_report(path):
+    """The tests that a GoogleTest program ran; None if it left no report."""
+    try:
+        return [test for group in json.loads(path.read_text())["testsuites"] for test in group["testsuite"]]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def run_gtest(results, suite, preset="asan", shards=1):
+    """One GoogleTest program, as that many processes beside each other; its counts are taken from its own reports."""
     directory = build_directory(preset)
     # For those that mount; unit tests and scripts see to that themselves.
     wrapper = (IN_NAMESPACE,) if suite == "integration" else ()
-    status = run_logged([*wrapper, directory / f"{suite}_tests", "--gtest_brief=1", f"--gtest_output=json:{report}"], log,
-                        EDGEGPU=str(directory / "edgegpu"), GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))
-    try:
-        tests = [test for group in json.loads(report.read_text())["testsuites"] for test in group["testsuite"]]
-    except (OSError, ValueError):
-        tests = []
+    names = [suite] if shards == 1 else [f"{suite}-{shard}" for shard in range(shards)]
+    reports, logs = ([results.directory / f"{name}.{kind}" for name in names] for kind in ("json", "log"))
+
+    def run(shard):
+        reports[shard].unlink(missing_ok=True)
+        return run_logged([*wrapper, directory / f"{suite}_tests", "--gtest_brief=1", f"--gtest_output=json:{reports[shard]}"],
+                          logs[shard], EDGEGPU=str(directory / "edgegpu"), GTEST_TOTAL_SHARDS=str(shards),
+                          GTEST_SHARD_INDEX=str(shard))
+
+    with concurrent.futures.ThreadPoolExecutor(shards) as pool:
+        statuses = list(pool.map(run, range(shards)))
+    parts = [gtest_report(report) for report in reports]
+    tests = [test for part in parts for test in part or ()]
     failed = sum("failures" in test for test in tests)
     skipped = [f"{test['classname']}.{test['name']}" for test in tests if test["result"] == "SKIPPED"]
     passed = len(tests) - failed - len(skipped)
     # It may also have died, or found a leak after the last test.
-    wrong = failed > 0 or status != 0 or not tests
-    lines = [f"{name}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
-    if wrong:
-        lines.append(failure_text(name, status, log))
-    results.add("\n".join(lines), passed, max(failed, int(wrong)), len(skipped))
+    wrong = [shard for shard in range(shards) if statuses[shard] != 0 or parts[shard] is None]
+    lines = [f"{suite}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
+    lines += [failure_text(names[shard], statuses[shard], logs[shard]) for shard in wrong]
+    if not tests and not wrong:
+        lines.append(f"not ok {suite}: it has run no test")
+    results.add("\n".join(lines), passed, max(failed, int(bool(wrong) or not tests)), len(skipped))
 
 
 def clean(suite, name):
@@ -329,7 +346,7 @@ def lanes(results, options):
         if suites:
             yield "their compilation", lambda: compile_gtests(results, suites) or suites.clear()
         for suite in list(suites):
-            yield suite, lambda suite=suite: run_gtest(results, suite)
+            yield suite, lambda suite=suite: run_gtest(results, suite, shards=SHARDS[suite])
 
     def tidy():
         part = ("--part", whose_turn(TIDY_PARTS)) if options.by_turns else ()
@@ -350,13 +367,10 @@ def style_lane(results):
 
 
 def quick_lanes(results):
-    """Units are tested by as many processes as there are processors."""
-    shards = os.cpu_count() or 1
-    jobs = collections.deque((f"unit {shard}", lambda shard=shard: run_gtest(results, "unit", "quick", shard, shards))
-                             for shard in range(shards))
-    jobs.extend((name, lambda name=name: run_script(results, "integration", ROOT / "tests/integration" / name,
-                                                    build_directory("quick") / "edgegpu")) for name in QUICK)
-    return [Lane(results, f"{number}", taken_from(jobs)) for number in range(shards)]
+    scripts = [(name, lambda name=name: run_script(results, "integration", ROOT / "tests/integration" / name,
+                                                   build_directory("quick") / "edgegpu")) for name in QUICK]
+    return [Lane(results, "unit", [("unit", lambda: run_gtest(results, "unit", "quick", SHARDS["unit"]))]),
+            Lane(results, "scripts", scripts)]
 
 
 def prepare(options, results):
