@@ -39,7 +39,7 @@ bool is_abandoned(const fs::path& path, std::string_view number) {
 }
 
 /// Removes what killed runs left of an image of this name.
-void remove_abandoned(const fs::path& output) {
+void remove_abandoned_beside(const fs::path& output) {
     const std::string prefix = fmt::format(".{}.unfinished-", output.filename().string());
     std::error_code ignored;
     std::vector<fs::path> abandoned;
@@ -69,7 +69,7 @@ void check_output_name(const fs::path& output) {
 Unfinished::Unfinished(const fs::path& output)
     : path_(directory_of(output) /
             fmt::format(".{}.unfinished-{}", output.filename().string(), ::getpid())) {
-    remove_abandoned(output);
+    remove_abandoned_beside(output);
     if (::mkdir(path_.c_str(), 0700) != 0) {
         throw errno_error(directory_of(output).string(), errno)
             .hinted("the image is written there: name a file elsewhere with --output");
