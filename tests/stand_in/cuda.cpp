@@ -100,19 +100,19 @@ int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
 }
 
 int cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t bytes) {
-    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    std::memcpy(stand_in::pointer<void*>(to), from, bytes);
     return begin("cuMemcpyHtoD_v2");
 }
 
 int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
-    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    std::memcpy(to, stand_in::pointer<const void*>(from), bytes);
     return begin("cuMemcpyDtoH_v2");
 }
 
 int cuLaunchKernel(void*, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                    unsigned, void*, void** parameters, void**) {
     const auto array = [parameters](int index) {
-        return reinterpret_cast<float*>(*static_cast<std::uintptr_t*>(parameters[index]));
+        return stand_in::pointer<float*>(*static_cast<std::uintptr_t*>(parameters[index]));
     };
     const unsigned count = *static_cast<unsigned*>(parameters[3]);
     const unsigned long long wrong = told.number("wrong", ~0ULL);

@@ -41,10 +41,11 @@ int begin(const char* function, void* device) {
 
 int copy(const char* text, char* to, unsigned length) {
     constexpr int insufficient_size = 7;
-    if (std::strlen(text) >= length) {
+    const std::size_t size = std::strlen(text) + 1;
+    if (size > length) {
         return insufficient_size;
     }
-    std::strcpy(to, text);
+    std::memcpy(to, text, size);
     return success;
 }
 
@@ -118,7 +119,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-    *device = reinterpret_cast<void*>(std::uintptr_t{index} + 1);
+    *device = stand_in::pointer<void*>(std::uintptr_t{index} + 1);
     return begin("nvmlDeviceGetHandleByIndex_v2", index);
 }
 
@@ -216,7 +217,7 @@ int nvmlDeviceGetMaxMigDeviceCount(void* device, unsigned* count) {
 }
 
 int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index, void** instance) {
-    *instance = static_cast<char*>(device) + 1000 * (index + 1);
+    *instance = static_cast<char*>(device) + std::size_t{1000} * (index + 1);
     const int code = begin("nvmlDeviceGetMigDeviceHandleByIndex", device);
     // Indices are not contiguous.
     return code != 0                                                ? code
