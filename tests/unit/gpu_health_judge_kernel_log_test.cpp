@@ -25,11 +25,13 @@ std::vector<Found> found_in_log(const std::vector<std::string>& lines) {
 }
 
 TEST(GpuHealthKernelLogTest, ReadsAddressesOfAllForms) {
+    constexpr const char* audio =
+        "snd_hda_intel 0000:65:00.1: Unable to change power state from D3cold to D0, device "
+        "inaccessible";
     for (const std::string line :
          {"NVRM: Xid (PCI:0000:65:00): 79, x", "NVRM: Xid (PCI:0000:65:00.0): 79, x",
           "NVRM: Xid (0000:65:00): 79, x", "[   12.3] NVRM: Xid (PCI:0000:65:00): 79",
-          "NVRM: GPU 0000:65:00.0: GPU has fallen off the bus.",
-          "snd_hda_intel 0000:65:00.1: Unable to change power state from D3cold to D0"}) {
+          "NVRM: GPU 0000:65:00.0: GPU has fallen off the bus.", audio}) {
         const auto found = found_in_log({line});
         ASSERT_EQ(found.size(), 1U) << line;
         EXPECT_EQ(found[0].finding.device, "0000:65:00.0") << line;
