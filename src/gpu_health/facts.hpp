@@ -60,11 +60,11 @@ struct ModuleFile {
     bool is_signed = false;
     std::string key_id;
     std::string signer;
-    /// modprobe's configuration or the kernel's arguments keep it from being loaded: `blacklist
-    /// nvidia`, `install nvidia /bin/false`, `module_blacklist=nvidia`.
+    /// modprobe's configuration or the kernel's arguments keep udev from loading it: `blacklist
+    /// nvidia`, `install nvidia /bin/false`, `alias pci:v000010DE* off`, `module_blacklist=nvidia`.
     bool blocked = false;
-    /// What does: "/etc/modprobe.d/gpu.conf: blacklist nvidia", separated by "; ". `blacklist`
-    /// keeps udev from loading it, not `modprobe nvidia`.
+    /// What does: "/etc/modprobe.d/gpu.conf: blacklist nvidia", separated by "; ". `blacklist` and
+    /// `alias` do not keep `modprobe nvidia` from it.
     std::string blocked_by;
     bool operator==(const ModuleFile&) const = default;
 };

@@ -182,9 +182,10 @@ void judge_module(Examination& examination) {
     judge_signature(examination);
     if (module.blocked) {
         report(examination, Step::module, Verdict::image, "module-blocked", {},
-               "modprobe is told not to load nvidia" +
+               "udev is told not to load nvidia" +
                    (module.blocked_by.empty() ? "" : ": " + module.blocked_by),
-               "Remove that line from the image or from /etc/modprobe.d");
+               "Remove it from the image's files or kernel_arguments, or from this machine's "
+               "/etc/modprobe.d and kernel arguments");
     }
 }
 

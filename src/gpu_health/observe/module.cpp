@@ -92,6 +92,20 @@ void read_into(const Places& places, ModuleFile& file) {
     }
 }
 
+/// What udev asks kmod for where it finds the GPUs.
+std::vector<std::string> aliases_of(const Places& places,
+                                    const std::vector<PciFunction>& functions) {
+    std::vector<std::string> aliases;
+    for (const PciFunction& function : functions) {
+        std::string alias =
+            read_line(places.sys, "bus/pci/devices/" + function.address + "/modalias");
+        if (!alias.empty()) {
+            aliases.push_back(std::move(alias));
+        }
+    }
+    return aliases;
+}
+
 }  // namespace
 
 void observe_module(const Places& places, Facts& facts) {
@@ -112,7 +126,11 @@ void observe_module(const Places& places, Facts& facts) {
         read_into(places, file);
         file.kernel_vermagic = vermagic_of_kernel(places, paths, directory);
     }
-    for (const std::string& what : what_blocks(places, "nvidia")) {
+    WantedModule wanted{"nvidia", directory, {}, aliases_of(places, facts.functions)};
+    for (const std::string& path : paths) {
+        wanted.known.insert(module_name(module_of(path)));
+    }
+    for (const std::string& what : what_blocks(places, wanted)) {
         file.blocked = true;
         file.blocked_by += (file.blocked_by.empty() ? "" : "; ") + what;
     }
