@@ -147,6 +147,24 @@ TEST_F(GpuHealthInImages, ARollbackThatCannotWorkIsRefused) {
     EXPECT_THAT(problem(), HasSubstr("no gpu-health for aarch64"));
 }
 
+TEST_F(GpuHealthInImages, OldGreenbootsNeedABootThatCanBeWritten) {
+    file("/etc/fstab", "UUID=1 / ext4 ro 0 0\n/dev/sda2 /boot ext4 defaults,ro 0 2\n");
+    for (const char* const version : {"0.14.0", "0.15.0", "0.15.4"}) {
+        greenboot(version);
+        EXPECT_THAT(problem(), HasSubstr(fmt::format("b.toml:3:1: greenboot {} does not remount "
+                                                     "/boot, which /etc/fstab mounts read-only",
+                                                     version)));
+        EXPECT_THAT(problem(), HasSubstr("hint: mount /boot read-write, or take greenboot 0.15.8"));
+    }
+    greenboot("0.15.8");
+    EXPECT_EQ(warnings(), "") << "it remounts /boot";
+    tree.packages.clear();
+    EXPECT_EQ(warnings(), "") << "so does boot-counting";
+    file("/etc/fstab", "/dev/sda2 /boot ext4 defaults 0 2\n");
+    greenboot("0.15.4");
+    EXPECT_EQ(warnings(), "") << "nothing else of these versions matters";
+}
+
 TEST_F(GpuHealthInImages, AWorkloadNeedsItsProgram) {
     blueprint.gpu_health->workload = {GpuWorkload::crio};
     EXPECT_THAT(problem(), HasSubstr("needs the program crictl"));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "customise/health/boot_mount.hpp"
 #include "customise/health/journal.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
@@ -193,9 +194,26 @@ std::vector<GreenbootFault> faults_of_greenboot(const Greenboot& greenboot, cons
                  "and this image's journal does not survive a restart",
                  hint_of_journal(tree)});
         }
+        // That it fails where /boot is no mount point is no fault of an image: a device of ostree
+        // has one there, a file system or the bind mount of ostree-prepare-root. And what it
+        // remounts is so in the namespace of its unit alone (PrivateMounts=).
         return faults;
     }
+    // That 0.14.0 to 0.15.7 run the rest of a directory after a required check failed is no fault
+    // here: the boot is red all the same, and takes as long as a good one, in which all of them
+    // run. What would never end in it is a warning of its own (check_scripts.hpp).
     const Version version = numbers_of(greenboot.version);
+    const std::string boot = read_only_boot_mount(tree);
+    if (!greenboot.version.empty() && version < Version(0, 15, 5) && !boot.empty()) {
+        // grub2-editenv fails, with it greenboot-grub2-set-counter.service, and with that
+        // ostree-finalize-staged.service, which requires it.
+        faults.push_back({true,
+                          fmt::format("greenboot {} does not remount /boot, which {} mounts "
+                                      "read-only: it cannot write GRUB's variables, and devices "
+                                      "never deploy an upgrade that was staged",
+                                      greenboot.version, boot),
+                          "mount /boot read-write, or take greenboot 0.15.8"});
+    }
     if (version >= Version(0, 15, 5) && version <= Version(0, 15, 7) && bootc) {
         faults.push_back({true,
                           fmt::format("greenboot {} takes an image with the program bootc for one "

@@ -35,14 +35,14 @@ struct Greenboot {
 
 /// What is wrong with the rollback of a greenboot's version.
 struct GreenbootFault {
-    /// There will be no rollback at all.
+    /// No bad upgrade is taken back, or there are no upgrades at all.
     bool fatal = false;
     std::string text;
     std::string hint;
 };
 
 /// The known faults of this version in this image. Sources: fedora-iot/greenboot 0.14.0 to 0.15.9
-/// and fedora-iot/greenboot-rs 0.16.4.
+/// and fedora-iot/greenboot-rs 0.16.0 to 0.16.4.
 [[nodiscard]] std::vector<GreenbootFault> faults_of_greenboot(const Greenboot& greenboot,
                                                               const Tree& tree);
 

@@ -1,0 +1,65 @@
+#include "customise/health/boot_mount.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "customise_fixture.hpp"
+
+namespace edgegpu::test {
+namespace {
+
+using BootMount = TreeTest;
+
+constexpr const char* etc_unit = "/etc/systemd/system/boot.mount";
+constexpr const char* usr_unit = "/usr/lib/systemd/system/boot.mount";
+
+TEST_F(BootMount, OptionsOfFstab) {
+    EXPECT_EQ(read_only_boot_mount(tree), "");
+    const std::vector<std::pair<std::string, bool>> cases{
+        {"/dev/sda2 /boot ext4 ro 0 2\n", true},
+        {"/dev/sda2\t/boot\text4\tnoatime,ro,nodev 0 2", true},
+        {"/dev/sda2 /boot ext4 ro,rw 0 2\n", false},
+        {"/dev/sda2 /boot ext4 rw,ro 0 2\n", true},
+        {"/dev/sda2 /boot ext4 errors=remount-ro 0 2\n", false},
+        {"/dev/sda2 /boot ext4\n", false},
+        {"# /dev/sda2 /boot ext4 ro\n#/dev/sda2 /boot ext4 ro\n", false},
+        {"/dev/sda1 /boot/efi vfat ro 0 2\n", false},
+        {"ro\n\n", false}};
+    for (const auto& [text, read_only] : cases) {
+        file("/etc/fstab", text);
+        EXPECT_EQ(read_only_boot_mount(tree), read_only ? "/etc/fstab" : "") << text;
+    }
+}
+
+TEST_F(BootMount, UnitsInTheOrderOfSystemd) {
+    file(usr_unit, "[Mount]\nWhere=/boot\nOptions=ro\n");
+    EXPECT_EQ(read_only_boot_mount(tree), usr_unit);
+    file("/etc/fstab", "/dev/sda2 /boot ext4 defaults 0 2\n");
+    EXPECT_EQ(read_only_boot_mount(tree), "") << "what is made of fstab hides it";
+    file(etc_unit, "[Mount]\nWhere=/boot\nOptions = noatime,ro\n");
+    EXPECT_EQ(read_only_boot_mount(tree), etc_unit);
+    file(etc_unit, "[Unit]\nOptions=ro\n[Mount]\nWhat=/dev/sda2\n");
+    EXPECT_EQ(read_only_boot_mount(tree), "");
+}
+
+TEST_F(BootMount, DropInsComeAfterwards) {
+    const std::string usr = std::string(usr_unit) + ".d/";
+    const std::string etc = std::string(etc_unit) + ".d/";
+    file("/etc/fstab", "/dev/sda2 /boot ext4 defaults 0 2\n");
+    file(usr + "50-ro.conf", "[Mount]\nOptions=ro\n");
+    EXPECT_EQ(read_only_boot_mount(tree), usr + "50-ro.conf");
+    file(usr + "60-other.conf", "[Mount]\nTimeoutSec=5\n");
+    EXPECT_EQ(read_only_boot_mount(tree), usr + "50-ro.conf");
+    file(etc + "50-ro.conf", "");
+    EXPECT_EQ(read_only_boot_mount(tree), "") << "hidden";
+    file(etc + "40-ro.conf", "[Mount]\nOptions=ro\n");
+    EXPECT_EQ(read_only_boot_mount(tree), etc + "40-ro.conf");
+    file(usr + "70-rw.conf", "[Mount]\nOptions=rw\n");
+    EXPECT_EQ(read_only_boot_mount(tree), "");
+}
+
+}  // namespace
+}  // namespace edgegpu::test
