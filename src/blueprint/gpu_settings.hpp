@@ -72,8 +72,10 @@ struct GpuHealthRequest {
     GpuRequirements require;
     /// Each once.
     std::vector<GpuWorkload> workload;
-    /// Of containers that run it: the name of an image on the device. Empty: the device's own /usr.
+    /// Of containers that run it: the complete name of an image on the device, by digest if it was
+    /// given with one. Empty: the device's own /usr.
     std::string workload_image;
+    SourceLocation workload_image_location;
     /// Step of gpu-health → seconds; others have its defaults.
     std::map<std::string, std::uint32_t> deadlines;
     /// Directory of node_exporter's textfile collector; empty: none is written.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "resolve/gpu/devices.hpp"
+#include "resolve/stage/workload_image.hpp"
 #include "sandbox/tool.hpp"
 #include "selinux/modules/compile.hpp"
 #include "support/error.hpp"
@@ -30,6 +32,11 @@ std::vector<std::string> check_without_image(const Context& ctx, const Blueprint
                                              Mistakes& mistakes) {
     std::vector<std::string> warnings;
     mistakes.attempt([&] { warnings = check_gpus(blueprint); });
+    mistakes.attempt([&] {
+        if (auto warning = check_workload_image(blueprint)) {
+            warnings.push_back(std::move(*warning));
+        }
+    });
     const auto unchecked = [&](std::string_view reason) {
         warnings.push_back(fmt::format("{}: the syntax of policy modules is not checked: {}",
                                        blueprint.selinux.location.text(), reason));

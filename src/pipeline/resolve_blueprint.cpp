@@ -2,6 +2,7 @@
 
 #include "fetch/release_images.hpp"
 #include "resolve/stage/resolve_images.hpp"
+#include "resolve/stage/workload_image.hpp"
 
 namespace edgegpu {
 
@@ -64,6 +65,9 @@ ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& bluepri
     result.blueprint.containers.insert(result.blueprint.containers.end(), requests.begin(),
                                        requests.end());
     result.resolution.images = images_of_task(ctx, result.blueprint, task);
+    if (const auto warning = check_workload_image(result.blueprint, result.resolution.images)) {
+        ctx.console->warn(*warning);
+    }
     return result;
 }
 

@@ -38,7 +38,8 @@ struct ResolvedBlueprint {
 
 /// Resolves packages, prints which newer kernels and drivers were passed over, with the advisories
 /// that the image misses as a result, and resolves container images: those of `[[containers]]`, and
-/// those of the bundles and of MicroShift's own packages that `embed_images` chooses. `bundles` are
+/// those of the bundles and of MicroShift's own packages that `embed_images` chooses;
+/// `[health.gpu] workload_image` must be one of them (check_workload_image). `bundles` are
 /// those of the blueprint, rendered; they are not looked at without `embed_images`. Fetches
 /// microshift-release-info in between. Throws what `resolve`, `resolve_locked` or `resolve_update`
 /// throws, and as `resolve_images` and `choose_images` do.

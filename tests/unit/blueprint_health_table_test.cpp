@@ -64,6 +64,7 @@ link_generation = 4
     EXPECT_EQ(all.on_unclear, FaultAnswer::fail);
     EXPECT_THAT(all.workload, ElementsAre(GpuWorkload::podman, GpuWorkload::direct));
     EXPECT_EQ(all.workload_image, "lab.example.invalid/busybox:1");
+    EXPECT_EQ(all.workload_image_location.line, 17U);
     EXPECT_EQ(all.textfile, "/var/lib/node_exporter/textfile_collector");
     EXPECT_EQ(all.deadlines,
               (std::map<std::string, std::uint32_t>{{"kernel-log", 1}, {"nvml", 600}}));
@@ -72,6 +73,19 @@ link_generation = 4
     EXPECT_EQ(all.require.persistence, true);
     EXPECT_EQ(all.require.link_width, 16U);
     EXPECT_EQ(all.require.link_generation, 4U);
+}
+
+TEST_F(HealthTableTest, TheNameOfAnImageIsCompleted) {
+    const std::string digest = "@sha256:" + std::string(64, 'a');
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"busybox", "docker.io/library/busybox:latest"},
+        {"quay.io/x/app", "quay.io/x/app:latest"},
+        {"quay.io/x/app:1" + digest, "quay.io/x/app" + digest}};
+    for (const auto& [name, complete] : cases) {
+        EXPECT_EQ(
+            health("workload = \"podman\"\nworkload_image = \"" + name + "\"\n").workload_image,
+            complete);
+    }
 }
 
 TEST_F(HealthTableTest, WhatIsWrongIsAMistake) {
@@ -85,6 +99,10 @@ TEST_F(HealthTableTest, WhatIsWrongIsAMistake) {
         {"workload = \"docker\"\n", "there is no workload \"docker\""},
         {"workload = \"crio\"\n", "needs \"health.gpu.workload_image\""},
         {"workload = \"direct\"\nworkload_image = \"x\"\n", "without a workload in a container"},
+        {"workload = \"podman\"\nworkload_image = \"quay.io/X:1\"\n",
+         "not the name of a container"},
+        {"workload = \"podman\"\nworkload_image = \"--privileged\"\n",
+         "not the name of a container"},
         {"textfile = \"/etc/metrics\"\n", "below /var"},
         {"textfile = \"/var\"\n", "below /var"},
         {"textfile = \"/variable/x\"\n", "below /var"},

@@ -56,6 +56,25 @@ TEST_F(CheckWithoutImage, GpusAreComparedWithTheRequestedBranch) {
     EXPECT_TRUE(warnings_[0].starts_with("b.toml:7:11: edgegpu's GPU table (")) << warnings_[0];
 }
 
+TEST_F(CheckWithoutImage, TheWorkloadsImageIsOnBoard) {
+    GpuHealthRequest& health = blueprint_.gpu_health.emplace();
+    EXPECT_EQ(errors(), "");
+    EXPECT_TRUE(warnings_.empty());
+    health.workload_image = "quay.io/x/cuda:1";
+    health.workload_image_location = {"b.toml", 9, 18};
+    EXPECT_EQ(errors(), "");
+    ASSERT_EQ(warnings_.size(), 1U);
+    EXPECT_TRUE(warnings_[0].starts_with("b.toml:9:18: this image has no container images"));
+    blueprint_.containers.push_back({"docker://quay.io/x/app:1", "", "quay.io/x/app:1", true, {}});
+    EXPECT_EQ(errors(),
+              "error: b.toml:9:18: workload_image quay.io/x/cuda:1 is none of the container images "
+              "that this image has: quay.io/x/app:1\nhint: add it as [[containers]], or name one "
+              "of these: gpu-health pulls nothing\n");
+    blueprint_.microshift.embed_images.push_back({});
+    EXPECT_EQ(errors(), "") << "it is not known yet which";
+    EXPECT_TRUE(warnings_.empty());
+}
+
 TEST_F(CheckWithoutImage, ModulesWithoutMacrosAreCompiled) {
     add_module("good.te",
                "module good 1.0;\nrequire { type a_t; class file read; }\n"

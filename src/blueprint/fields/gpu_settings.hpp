@@ -22,8 +22,9 @@ consteval auto fields_of(const GpuHealthRequest*) {
         place(&Health::devices_location), input("passthrough", &Health::passthrough),
         input("on_missing_gpu", &Health::on_missing_gpu), input("on_unclear", &Health::on_unclear),
         input("require", &Health::require), unordered_input("workload", &Health::workload),
-        input("workload_image", &Health::workload_image), input("deadlines", &Health::deadlines),
-        input("textfile", &Health::textfile), place(&Health::location));
+        input("workload_image", &Health::workload_image), place(&Health::workload_image_location),
+        input("deadlines", &Health::deadlines), input("textfile", &Health::textfile),
+        place(&Health::location));
 }
 
 consteval auto fields_of(const MigLayout*) {

@@ -11,6 +11,7 @@
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "gpu_health/steps.hpp"
+#include "oci/reference.hpp"
 #include "support/source_location.hpp"
 #include "support/text/text.hpp"
 
@@ -177,6 +178,18 @@ std::string read_textfile(const TableReader& table) {
     return path;
 }
 
+/// Engines complete short names by rules of the device; what is complete, each of them finds.
+std::string read_workload_image(const TableReader& table) {
+    const std::string text = table.string("workload_image");
+    std::optional<std::string> name = text.empty() ? "" : complete_image_name(text, true);
+    if (!name) {
+        table.note(error_at(table.location("workload_image"),
+                            "\"{}\" is not the name of a container image", text)
+                       .hinted("as in \"quay.io/organization/image:tag\", in lower case"));
+    }
+    return name.value_or(text);
+}
+
 }  // namespace
 
 GpuHealthRequest read_gpu_health(const TableReader& table,
@@ -197,7 +210,8 @@ GpuHealthRequest read_gpu_health(const TableReader& table,
         read_require(*require, health.require);
     }
     health.workload = read_workload(table);
-    health.workload_image = table.string("workload_image");
+    health.workload_image = read_workload_image(table);
+    health.workload_image_location = table.location("workload_image");
     if (const auto deadlines = table.table("deadlines")) {
         health.deadlines = read_deadlines(*deadlines);
     }
