@@ -132,6 +132,7 @@ Diff diff_commits(const Context& ctx, const CommitView& before, const CommitView
     diff.after = after.info();
     compare_metadata(diff);
     compare_advisories(diff);
+    diff.gpu_stack = compare_gpu_stacks(diff.before, diff.after, diff.unknown);
     diff.images = compare_images(diff.before.images, diff.after.images);
     diff.paths = compare_trees(pair);
     diff.units = compare_units(pair, diff.paths);

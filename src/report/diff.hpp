@@ -10,6 +10,7 @@
 #include "report/diff_files.hpp"
 #include "report/diff_packages.hpp"
 #include "report/diff_policy.hpp"
+#include "report/diff_stack.hpp"
 #include "report/diff_units.hpp"
 #include "report/tree_changes.hpp"
 #include "repository/commit_view.hpp"
@@ -47,6 +48,7 @@ struct Diff {
     CommitInfo after;
     std::vector<Unknown> unknown;
     std::vector<PackageChange> packages;
+    std::vector<StackChange> gpu_stack;
     /// sorted by name
     std::vector<ImageChange> images;
     ArgumentChanges kernel_arguments;

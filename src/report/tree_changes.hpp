@@ -21,7 +21,7 @@ struct CommitPair {
 
 /// Something that could not be compared.
 struct Unknown {
-    /// "packages", "kernel arguments", "advisories" or "SELinux rules"
+    /// "packages", "kernel arguments", "advisories", "GPU stack" or "SELinux rules"
     std::string what;
     std::string why;
     bool operator==(const Unknown&) const = default;

@@ -74,7 +74,7 @@ struct Changed {
     }
 };
 
-RestartClass kernel_class(const Changed& changed) {
+RestartClass kernel_class(const Diff& diff, const Changed& changed) {
     RestartClass result{"kernel", {}};
     const auto add = [&](bool holds, const std::string& reason) {
         if (holds) {
@@ -88,6 +88,8 @@ RestartClass kernel_class(const Changed& changed) {
     const std::size_t modules = std::max(changed.modules, changed.modules_gone);
     add(modules > 0, counted(modules, "kernel module"));
     add(changed.arguments, "kernel arguments");
+    const std::string branches = driver_branches(diff.before, diff.after);
+    add(!branches.empty(), "driver branch " + branches);
     return result;
 }
 
@@ -111,7 +113,7 @@ std::vector<RestartClass> restart_classes(const Diff& diff) {
     }
     changed.arguments |= !diff.kernel_arguments.empty();
     std::vector<RestartClass> classes{
-        kernel_class(changed), policy_class(diff, changed), {"user space", {}}};
+        kernel_class(diff, changed), policy_class(diff, changed), {"user space", {}}};
     if (changed.others > 0) {
         classes.back().reasons.push_back(counted(changed.others, "path"));
     }

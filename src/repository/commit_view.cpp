@@ -73,6 +73,9 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.version = text("version");
     info.kernel = text("ostree.linux");
     info.driver = text("edgegpu.nvidia-driver");
+    // It may be longer than other texts.
+    const VariantHandle stack = metadata_value(metadata.get(), "edgegpu.gpu-stack", "s", info.name);
+    info.gpu_stack = stack ? g_variant_get_string(stack.get(), nullptr) : "";
     info.inputs_digest = text("edgegpu.inputs-digest");
     info.bound_refs = metadata_texts(metadata.get(), "ostree.ref-binding", info.name)
                           .value_or(std::vector<std::string>());

@@ -44,6 +44,8 @@ struct CommitInfo {
     std::string kernel;
     /// version of the NVIDIA driver, or empty
     std::string driver;
+    /// JSON text of the GPU software (gpu_health/stack.hpp), which may be damaged, or empty
+    std::string gpu_stack;
     /// digest of everything that a build of edgegpu read, or empty
     std::string inputs_digest;
     /// refs that it was made for (`ostree.ref-binding`); clients take it for no other

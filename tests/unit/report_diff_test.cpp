@@ -43,9 +43,10 @@ TEST_F(ReportDiff, PackagesInRpmsOrderOfVersions) {
               "version  1.2.3 -> 1.3.0\n"
               "kernel   6.1.0-50-amd64\n"
               "driver   none -> 535.1\n");
-    EXPECT_TRUE(shown.ends_with(
-        "\nNo difference: Kernel arguments, Units, Users, Groups, SELinux, modprobe.d, Manifests, "
-        "Files.\n"))
+    EXPECT_NE(
+        shown.find("\nNo difference: Kernel arguments, Units, Users, Groups, SELinux, modprobe.d, "
+                   "Manifests, Files.\n"),
+        std::string::npos)
         << shown;
 }
 

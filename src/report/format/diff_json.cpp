@@ -24,6 +24,14 @@ static void to_json(ordered_json& json, const PackageChange& package) {
             {"after", package.now}};
 }
 
+static void to_json(ordered_json& json, const StackChange& change) {
+    json = {{"part", change.part},
+            {"name", change.name},
+            {"change", change.kind()},
+            {"before", change.before},
+            {"after", change.after}};
+}
+
 static void to_json(ordered_json& json, const CommitImage& image) {
     json = {{"digest", image.digest}, {"bytes", image.size}};
 }
@@ -189,6 +197,7 @@ std::string diff_json(const Diff& diff, const std::string& repository) {
         {"after", diff.after},
         {"unknown", diff.unknown},
         {"packages", diff.packages},
+        {"gpu_stack", diff.gpu_stack},
         {"images", diff.images},
         {"image_bytes",
          {{"before", total_bytes(diff.before.images)}, {"after", total_bytes(diff.after.images)}}},

@@ -124,6 +124,8 @@ private:
 /// Adds what an upgrade costs a device, and the advisories that it fixes.
 void show_upgrade(DiffPage& page, const Diff& diff);
 void show_advisories(DiffPage& page, const std::vector<CommitAdvisory>& advisories);
+/// Adds what changed of the GPU software, if anything.
+void show_gpu_stack(DiffPage& page, const std::vector<StackChange>& changes);
 
 /// Adds the section of files: totals, then the largest paths, or all of them. Unless `all`, a
 /// directory that was added or removed with its content is one line.

@@ -302,6 +302,7 @@ void show_sections(DiffPage& page, const Diff& diff, bool all_files) {
     show_commits(page, diff);
     show_upgrade(page, diff);
     show_advisories(page, diff.advisories);
+    show_gpu_stack(page, diff.gpu_stack);
     show_packages(page, diff.packages);
     if (!diff.before.images.empty() || !diff.after.images.empty()) {
         show_images(page, diff);

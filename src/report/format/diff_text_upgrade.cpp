@@ -9,6 +9,9 @@ namespace edgegpu {
 
 namespace {
 
+/// No driver has as many parts.
+constexpr std::size_t stack_rows_shown = 60;
+
 PageRows upgrade_rows(const Diff& diff, const UpgradeCost& cost) {
     const NewContent& content = diff.new_content;
     PageRows rows{
@@ -78,6 +81,29 @@ void show_advisories(DiffPage& page, const std::vector<CommitAdvisory>& advisori
     }
     page.section("Advisories", fmt::format("{} fixed", rows.size()), true);
     page.columns(rows, {"Advisory", "Kind", "CVEs"});
+}
+
+void show_gpu_stack(DiffPage& page, const std::vector<StackChange>& changes) {
+    // Many images have none: nothing is said of it then.
+    if (changes.empty()) {
+        return;
+    }
+    PageRows rows;
+    DiffCounts counts({"added", "removed", "changed"});
+    for (const StackChange& change : changes) {
+        counts.add(change.kind());
+        if (rows.size() < stack_rows_shown) {
+            rows.push_back(
+                {DiffPage::sign(change.kind()),
+                 change.name.empty() ? change.part : fmt::format("{} {}", change.part, change.name),
+                 change.before.empty() || change.after.empty()
+                     ? change.before + change.after
+                     : fmt::format("{} -> {}", change.before, change.after)});
+        }
+    }
+    page.section("GPU stack", counts.text(), true);
+    page.columns(rows, {"Part", "Version"});
+    page.more(changes.size() - rows.size());
 }
 
 }  // namespace edgegpu
