@@ -65,7 +65,8 @@ Memory memory_of_case(const json& one, const std::string& commit) {
     const json records = one.value("memory", json::object());
     for (const auto& [name, record] : records.items()) {
         memory.commits[name == "this" ? commit : name] = {
-            record.value("healthy", false), record.value("fault", ""), record.value("serial", 0U)};
+            record.value("healthy", false), record.value("fault", ""), record.value("serial", 0U),
+            record.value("red", false)};
     }
     return memory;
 }

@@ -30,7 +30,7 @@ protected:
 Memory two_commits() {
     Memory memory;
     memory.commits["a"] = {true, "", 1};
-    memory.commits["b"] = {false, "xid-79", 2};
+    memory.commits["b"] = {false, "xid-79", 2, true};
     return memory;
 }
 
@@ -41,6 +41,12 @@ TEST_F(GpuHealthMemoryFile, IsReadAsItWasWritten) {
     EXPECT_EQ(memory_json(memory), memory_json(two_commits()));
     EXPECT_TRUE(memory.commits.at("a").healthy);
     EXPECT_EQ(memory.commits.at("b").fault, "xid-79");
+    EXPECT_TRUE(memory.commits.at("b").red);
+    // Of a gpu-health that did not remember it.
+    EXPECT_FALSE(read_memory(R"({"format":"edgegpu-gpu-health-memory/1","commits":
+        {"a":{"healthy":true,"fault":"","serial":1}}})")
+                     .commits.at("a")
+                     .red);
     // Nothing but the file is left.
     EXPECT_EQ(std::distance(fs::directory_iterator(directory), fs::directory_iterator()), 1);
 }
@@ -57,6 +63,10 @@ TEST_F(GpuHealthMemoryFile, DamagedOnesAreForgottenAndTold) {
         {std::string(), std::string("null"), std::string("[]"), good.substr(0, good.size() / 2),
          std::string(4096, '\0'), std::string(R"({"format":"edgegpu-gpu-health-memory/2"})"),
          std::string(R"({"format":"edgegpu-gpu-health-memory/1","commits":[1]})"),
+         std::string(R"({"format":"edgegpu-gpu-health-memory/1","commits":
+             {"a":{"healthy":true,"fault":"","serial":18446744073709551615}}})"),
+         std::string(R"({"format":"edgegpu-gpu-health-memory/1","commits":
+             {"a":{"healthy":true,"fault":"","serial":1,"red":1}}})"),
          std::string(
              R"({"format":"edgegpu-gpu-health-memory/1","commits":{"a":{"healthy":1,"fault":"","serial":1}}})"),
          std::string(

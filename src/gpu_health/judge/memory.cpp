@@ -89,6 +89,9 @@ Outcome outcome_of(const Finding& deciding, bool spare, const std::string& commi
     } else if (same_before) {
         outcome.reason = why + "; yet the commit before failed in the same way, so that going " +
                          "back would not help";
+    } else if (before != nullptr && before->red) {
+        outcome.reason = why + "; yet the commit before had to go back as well, so that going " +
+                         "back to it would not help";
     } else {
         outcome.red = true;
         outcome.reason = why;
@@ -107,6 +110,7 @@ Memory remember(Memory memory, const Facts& facts, const Judgement& judgement) {
     Memory::Record& record = memory.commits[facts.commit];
     record.serial = serial + 1;
     record.fault.clear();
+    record.red = judgement.red;
     if (judgement.deciding >= 0 &&
         static_cast<std::size_t>(judgement.deciding) < judgement.findings.size()) {
         record.fault = judgement.findings[static_cast<std::size_t>(judgement.deciding)].fault;

@@ -58,6 +58,8 @@ struct Memory {
         std::string fault;
         /// Counts up: which of two records is the newer.
         std::uint64_t serial = 0;
+        /// Its newest boot was red.
+        bool red = false;
     };
     /// commit → record
     std::map<std::string, Record> commits;

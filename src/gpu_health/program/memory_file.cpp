@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view memory_format = "edgegpu-gpu-health-memory/1";
+constexpr std::uint64_t largest_serial = std::uint64_t{1} << 53U;
 constexpr std::size_t memory_limit = std::size_t{1} << 20U;
 
 fs::path memory_path(const fs::path& directory) {
@@ -26,8 +27,10 @@ fs::path memory_path(const fs::path& directory) {
 std::string memory_json(const Memory& memory) {
     Json commits = Json::object();
     for (const auto& [commit, record] : memory.commits) {
-        commits[commit] = {
-            {"healthy", record.healthy}, {"fault", record.fault}, {"serial", record.serial}};
+        commits[commit] = {{"healthy", record.healthy},
+                           {"fault", record.fault},
+                           {"serial", record.serial},
+                           {"red", record.red}};
     }
     const Json document{{"format", memory_format}, {"commits", std::move(commits)}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -45,9 +48,13 @@ Memory read_memory(std::string_view json) {
             if (!value.at("serial").is_number_unsigned()) {
                 throw std::runtime_error("a serial is no number");
             }
-            memory.commits[commit] = {value.at("healthy").get<bool>(),
-                                      value.at("fault").get<std::string>(),
-                                      value.at("serial").get<std::uint64_t>()};
+            // The one after the largest number would be the oldest.
+            if (value.at("serial").get<std::uint64_t>() > largest_serial) {
+                throw std::runtime_error("a serial is larger than any number of boots");
+            }
+            memory.commits[commit] = {
+                value.at("healthy").get<bool>(), value.at("fault").get<std::string>(),
+                value.at("serial").get<std::uint64_t>(), value.value("red", false)};
         }
         return memory;
     } catch (const Json::exception& problem) {
