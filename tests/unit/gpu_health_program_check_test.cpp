@@ -16,8 +16,9 @@ Judgement red_by(Verdict verdict, Step step) {
     return judgement;
 }
 
-bool stays_red(Judgement judgement, const Facts& facts, bool machine_known, bool remembered) {
-    allow_for_own_faults(judgement, facts, machine_known, remembered);
+bool stays_red(Judgement judgement, const Facts& facts, bool machine_known, bool remembered,
+               bool settings_known = true) {
+    allow_for_own_faults(judgement, facts, machine_known, remembered, settings_known);
     EXPECT_EQ(judgement.red, judgement.reason == "why");
     return judgement.red;
 }
@@ -28,6 +29,7 @@ TEST(GpuHealthCheck, AFaultOfTheProgramIsNeverRed) {
     EXPECT_FALSE(stays_red(red_by(Verdict::image, Step::module), facts, true, true));
     EXPECT_TRUE(stays_red(red_by(Verdict::image, Step::binding), facts, true, true));
     EXPECT_FALSE(stays_red(red_by(Verdict::image, Step::binding), facts, false, true));
+    EXPECT_FALSE(stays_red(red_by(Verdict::image, Step::binding), facts, true, true, false));
     // A driver in which NVML hangs is no fault of the program.
     facts.runs["nvml"] = {45000, true, "it did not end in time"};
     EXPECT_TRUE(stays_red(red_by(Verdict::unclear, Step::nvml), facts, true, true));
@@ -36,10 +38,10 @@ TEST(GpuHealthCheck, AFaultOfTheProgramIsNeverRed) {
 TEST(GpuHealthCheck, AMachineThatCouldNotBeLookedAtIsNotHealthy) {
     Facts facts;
     Judgement judgement;
-    allow_for_own_faults(judgement, facts, true, true);
+    allow_for_own_faults(judgement, facts, true, true, true);
     EXPECT_EQ(judgement.verdict, Verdict::healthy);
     facts.runs["presence"] = {1, false, "sysfs is not mounted"};
-    allow_for_own_faults(judgement, facts, true, true);
+    allow_for_own_faults(judgement, facts, true, true, true);
     EXPECT_EQ(judgement.verdict, Verdict::unclear);
     EXPECT_FALSE(judgement.red);
 }

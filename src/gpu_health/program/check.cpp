@@ -105,13 +105,18 @@ bool remember_boot(const Options& options, const Facts& facts, const Memory& mem
            store_memory(*options.state, remember(memory, facts, judgement), notes);
 }
 
-int judge_and_tell(const Options& options, const Settings& settings, const Look& look,
-                   Notes& notes) {
+int judge_and_tell(const Options& options, const Settings& settings, bool settings_known,
+                   const Look& look, Notes& notes) {
     const Tables tables = load_tables(options, notes);
     const Memory memory = options.state ? load_memory(*options.state, notes) : Memory();
     Judgement judgement = judge(look.facts, settings, tables, memory);
-    const bool remembered = remember_boot(options, look.facts, memory, judgement, notes);
-    allow_for_own_faults(judgement, look.facts, look.machine_known, remembered);
+    // Without its name a commit has no memory, and nothing would end a loop.
+    const bool known = look.machine_known && !look.facts.commit.empty();
+    // What is remembered is what comes of it.
+    allow_for_own_faults(judgement, look.facts, known, true, settings_known);
+    if (!remember_boot(options, look.facts, memory, judgement, notes)) {
+        allow_for_own_faults(judgement, look.facts, known, false, settings_known);
+    }
     const std::string report = report_json(look.facts, settings, tables, judgement);
     if (options.run) {
         publish(*options.run / "edgegpu/gpu-health.json", report, notes);
@@ -163,7 +168,7 @@ int exit_status(const Judgement& judgement) {
 }
 
 void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine_known,
-                          bool remembered) {
+                          bool remembered, bool settings_known) {
     if (judgement.verdict == Verdict::healthy && has_failed(facts, Step::presence)) {
         judgement.verdict = Verdict::unclear;
         judgement.reason = "gpu-health could not look for GPUs";
@@ -178,6 +183,8 @@ void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine
     const auto decided = static_cast<std::size_t>(judgement.deciding);
     if (!machine_known) {
         keep("gpu-health could not find out which commit it is");
+    } else if (!settings_known) {
+        keep("its settings could not be read, which say what is asked for");
     } else if (judgement.deciding >= 0 && decided < judgement.findings.size() &&
                has_failed(facts, judgement.findings[decided].step)) {
         keep("gpu-health failed in the step that decided");
@@ -187,6 +194,8 @@ void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine
 }
 
 int check(const Options& options, const Settings& settings, Notes& notes) {
+    // What was noticed until now is about them.
+    const bool settings_known = notes.empty();
     const std::optional<Descriptor> lock =
         options.run ? lock_run(*options.run / "edgegpu/gpu-health.lock", lock_patience, notes)
                     : std::nullopt;
@@ -205,7 +214,7 @@ int check(const Options& options, const Settings& settings, Notes& notes) {
         print_notes(notes);
         return record(options, look.facts);
     }
-    return judge_and_tell(options, settings, look, notes);
+    return judge_and_tell(options, settings, settings_known, look, notes);
 }
 
 int run_gpu_health(const std::vector<std::string>& words) {
