@@ -58,6 +58,17 @@ TEST(GpuHealthKernelLog, UndoesEscapesAndSplitsLines) {
                             KernelMessage{7, "NVRM:  b\\x \xc3\xa4 \\x \\xg1 \\x0"}));
 }
 
+TEST(GpuHealthKernelLog, LeavesOutWhatProgramsWroteToIt) {
+    // The facility is the number before the level: 12 is LOG_USER's, 30 LOG_DAEMON's.
+    const Facts facts = log_of(
+        "12,0,1,-;app: nvidia: GPU is lost\n"
+        "30,1,2,-;nvidia-persistenced[1]: API mismatch: no\n"
+        "7,2,3,-;NVRM: GPU is lost\n"
+        "x,3,4,-;NVRM: GPU is lost\n");
+    EXPECT_THAT(facts.kernel_log, ElementsAre(KernelMessage{3, "NVRM: GPU is lost"}));
+    EXPECT_FALSE(facts.kernel_log_cut);
+}
+
 TEST(GpuHealthKernelLog, SaysThatItsBeginningIsGone) {
     EXPECT_TRUE(log_of("6,17,1,-;x\n6,18,1,-;x\n").kernel_log_cut);
     EXPECT_FALSE(log_of("6,0,1,-;x\n6,18,1,-;x\n").kernel_log_cut);

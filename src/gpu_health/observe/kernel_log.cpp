@@ -89,6 +89,8 @@ std::string without_escapes(std::string_view text) {
 struct Record {
     std::uint64_t sequence = 0;
     std::uint64_t microseconds = 0;
+    /// Programs can write to the log as well, but not with the kernel's own facility, 0.
+    bool from_kernel = false;
     std::string text;
 };
 
@@ -104,12 +106,15 @@ std::optional<Record> read_record(std::string_view text) {
     if (numbers.size() < 4) {
         return std::nullopt;
     }
+    const auto priority = whole_number<std::uint64_t>(numbers[0]);
     const auto sequence = whole_number<std::uint64_t>(numbers[1]);
     const auto time = whole_number<std::uint64_t>(numbers[2]);
-    if (!sequence || !time) {
+    if (!priority || !sequence || !time) {
         return std::nullopt;
     }
-    return Record{*sequence, *time, without_escapes(text.substr(semicolon + 1))};
+    constexpr std::uint64_t levels = 8;
+    return Record{*sequence, *time, *priority < levels,
+                  without_escapes(text.substr(semicolon + 1))};
 }
 
 /// What is kept of the log while it is read.
@@ -125,6 +130,9 @@ public:
         if (!begun_) {
             cut_ = cut_ || record->sequence > 0;
             begun_ = true;
+        }
+        if (!record->from_kernel) {
+            return;
         }
         // The driver writes several lines at once.
         for (const std::string_view line : lines_of(record->text)) {
