@@ -144,5 +144,19 @@ TEST(GpuHealthPresenceWithout, SysfsIsNotKnown) {
     EXPECT_THROW(static_cast<void>(tree.observed(Step::presence)), std::runtime_error);
 }
 
+TEST_F(GpuHealthPresence, OfABusThatCannotBeListedNothingIsKnown) {
+    const MachineTree tree;
+    tree.directory("sys/bus/pci");
+    EXPECT_THAT(tree.observed(Step::presence).functions, IsEmpty()) << "no PCI bus";
+    tree.link("sys/bus/pci/devices", "devices");
+    EXPECT_THROW(static_cast<void>(tree.observed(Step::presence)), std::runtime_error);
+    std::filesystem::remove(tree.at("sys/bus/pci/devices"));
+    tree.write("sys/bus/pci/devices", "");
+    EXPECT_THROW(static_cast<void>(tree.observed(Step::presence)), std::runtime_error);
+    std::filesystem::remove(tree.at("sys/bus/pci/devices"));
+    tree.link("sys/bus/pci/devices/0000:65:00.0", "0000:65:00.0");
+    EXPECT_THROW(static_cast<void>(tree.observed(Step::presence)), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace edgegpu::gpu_health

@@ -1,10 +1,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -154,9 +156,22 @@ void observe_presence(const Places& places, Facts& facts) {
     if (!is_there(places.sys, "bus")) {
         throw std::runtime_error("sysfs is not mounted at " + places.sys.native());
     }
+    const std::filesystem::path devices = resolve(places.sys, "bus/pci/devices");
+    std::error_code error;
+    const std::filesystem::directory_iterator first(devices, error);
+    // A machine without a PCI bus has no such directory.
+    if (devices.empty() || (error && error != std::errc::no_such_file_or_directory)) {
+        throw std::runtime_error("the devices of the PCI bus cannot be listed: " +
+                                 (error ? error.message() : "a link leads to itself"));
+    }
     facts.functions.clear();
     for (const std::string& address : names_in(places.sys, "bus/pci/devices")) {
         const std::string top = "bus/pci/devices/" + address + "/";
+        const int problem = read_start(places.sys, top + "vendor", small_file).error;
+        if (problem == EACCES || problem == EPERM || problem == ELOOP) {
+            throw std::runtime_error("nothing is known of the PCI function " + address + ": " +
+                                     std::generic_category().message(problem));
+        }
         const std::string vendor = read_line(places.sys, top + "vendor");
         const std::string device_class = read_line(places.sys, top + "class");
         const bool gone = vendor == "0xffff" && device_class == "0xffffff";
