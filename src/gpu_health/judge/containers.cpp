@@ -2,6 +2,7 @@
 #include <array>
 
 #include "gpu_health/judge/examination.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -51,6 +52,22 @@ bool are_gpu_nodes(const std::vector<std::string>& paths) {
     });
 }
 
+/// The same, and one is of a card that the driver does not have: it was there when the
+/// specification was made.
+bool are_nodes_of_others(const Facts& facts, const std::vector<std::string>& paths) {
+    const auto is_of_other = [&](std::string_view path) {
+        constexpr std::string_view begin = "/dev/nvidia";
+        const auto minor =
+            path.starts_with(begin) ? whole_number<int>(path.substr(begin.size())) : std::nullopt;
+        return minor && std::none_of(facts.proc_gpus.begin(), facts.proc_gpus.end(),
+                                     [&](const ProcGpu& gpu) { return gpu.minor == *minor; });
+    };
+    return !facts.proc_gpus.empty() && std::any_of(paths.begin(), paths.end(), is_of_other) &&
+           std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+               return is_of_other(path) || path.starts_with("/dev/dri/");
+           });
+}
+
 bool has_hardware_finding(const Examination& examination) {
     return std::any_of(examination.found.begin(), examination.found.end(), [](const Found& found) {
         return !found.finding.note && found.finding.verdict == Verdict::hardware;
@@ -69,6 +86,10 @@ void judge_spec(Examination& examination, const CdiSpec& spec) {
         Found& found = report(examination, Step::cdi, Verdict::image, "cdi-path-missing", {},
                               spec.path + " names " + listed(spec.missing) + ", not there", again);
         found.consequence = consequence;
+        if (are_nodes_of_others(examination.facts, spec.missing)) {
+            found.finding.verdict = Verdict::machine;
+            found.finding.text += ": of a GPU that this machine does not have";
+        }
     }
     const std::string& driver = examination.facts.driver.version;
     const bool is_other =

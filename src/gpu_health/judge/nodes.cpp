@@ -59,13 +59,28 @@ bool is_missed(const Facts& facts, const DeviceNode& node) {
     });
 }
 
+/// NVML came further than it does without the nodes, which it had made: it hung in the driver, or
+/// the driver told of a fault of a card.
+bool had_nodes_made(const Examination& examination) {
+    const Nvml& nvml = examination.facts.nvml;
+    const auto is_of_card = [&](int code) {
+        const auto row = examination.tables.nvml.find(code);
+        return row != examination.tables.nvml.end() && row->second.verdict == "hardware";
+    };
+    return nvml.end == ChildEnd::hung ||
+           (nvml.end == ChildEnd::ended &&
+            (is_of_card(nvml.code) ||
+             std::any_of(nvml.gpus.begin(), nvml.gpus.end(),
+                         [&](const NvmlGpu& gpu) { return is_of_card(gpu.code); })));
+}
+
 void judge_node(Examination& examination, const DeviceNode& node) {
     if (!node.exists) {
         if (is_missed(examination.facts, node)) {
             Found& found = report(examination, Step::nodes, Verdict::image, "node-missing", {},
                                   node.path + " is not there",
                                   "Put nvidia-modprobe and its udev rules into the image");
-            found.consequence = !examination.facts.driver.loaded;
+            found.consequence = !examination.facts.driver.loaded || had_nodes_made(examination);
         }
         return;
     }
