@@ -1,5 +1,6 @@
 #include "disk/image_labels.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "support/error.hpp"

@@ -1,5 +1,6 @@
 #include "upload/rclone.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>

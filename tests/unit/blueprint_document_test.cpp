@@ -1,5 +1,7 @@
 #include "blueprint/document/document.hpp"
 
+#include <algorithm>
+
 #include <sys/stat.h>
 
 #include "blueprint/fields/digest.hpp"

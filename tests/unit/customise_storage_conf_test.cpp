@@ -1,5 +1,7 @@
 #include "customise/images/storage_conf.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #define TOML_EXCEPTIONS 1

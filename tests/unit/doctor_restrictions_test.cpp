@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
@@ -37,7 +39,7 @@ protected:
     [[nodiscard]] std::vector<std::string> found() const { return restrictions(directory_.path()); }
 
 private:
-    TemporaryDirectory directory_{fs::temp_directory_path() / "edgegpu-test"};
+    edgegpu::TemporaryDirectory directory_{fs::temp_directory_path() / "edgegpu-test"};
 };
 
 TEST_F(DoctorRestrictions, NoneOfAnOrdinaryMachine) {

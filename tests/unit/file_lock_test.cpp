@@ -1,5 +1,6 @@
 #include "cache/file_lock.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>

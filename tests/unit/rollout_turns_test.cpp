@@ -1,5 +1,6 @@
 #include "rollout/turns.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <fstream>

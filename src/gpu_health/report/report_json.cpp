@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "gpu_health/report/report.hpp"
 #include "gpu_health/report/step_text.hpp"
 

@@ -1,5 +1,6 @@
 #include "machine/rehearsal/test_report.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>

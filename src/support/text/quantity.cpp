@@ -1,5 +1,6 @@
 #include "support/text/quantity.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
