@@ -74,6 +74,11 @@ bool had_nodes_made(const Examination& examination) {
                          [&](const NvmlGpu& gpu) { return is_of_card(gpu.code); })));
 }
 
+/// Whether NVML was asked: what gpu-health cannot do says nothing of nodes that NVML makes.
+bool has_answer(const Nvml& nvml) {
+    return nvml.end == ChildEnd::ended || nvml.end == ChildEnd::hung;
+}
+
 void judge_node(Examination& examination, const DeviceNode& node) {
     if (!node.exists) {
         if (is_missed(examination.facts, node)) {
@@ -81,6 +86,10 @@ void judge_node(Examination& examination, const DeviceNode& node) {
                                   node.path + " is not there",
                                   "Put nvidia-modprobe and its udev rules into the image");
             found.consequence = !examination.facts.driver.loaded || had_nodes_made(examination);
+            if (examination.facts.driver.loaded && !has_answer(examination.facts.nvml)) {
+                found.consequence = true;
+                found.finding.verdict = Verdict::unclear;
+            }
         }
         return;
     }
