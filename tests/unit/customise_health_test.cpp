@@ -154,7 +154,7 @@ TEST_F(GpuHealthInImages, OldGreenbootsNeedABootThatCanBeWritten) {
         EXPECT_THAT(problem(), HasSubstr(fmt::format("b.toml:3:1: greenboot {} does not remount "
                                                      "/boot, which /etc/fstab mounts read-only",
                                                      version)));
-        EXPECT_THAT(problem(), HasSubstr("hint: mount /boot read-write, or take greenboot 0.15.8"));
+        EXPECT_THAT(problem(), HasSubstr("|mount /boot read-write, or take greenboot 0.15.8"));
     }
     greenboot("0.15.8");
     EXPECT_EQ(warnings(), "") << "it remounts /boot";

@@ -30,7 +30,7 @@ std::string refusal(const Blueprint& blueprint, const std::vector<ResolvedImage>
     try {
         return check_workload_image(blueprint, images).value_or("");
     } catch (const Error& error) {
-        return render_error(error, false);
+        return error.render();
     }
 }
 
@@ -73,6 +73,7 @@ TEST(WorkloadImage, WithoutAnyImageItIsAWarning) {
     Blueprint filled_by_overlay = with_workload_image("quay.io/x/cuda:12");
     filled_by_overlay.container_store = "/usr/share/images";
     EXPECT_EQ(refusal(filled_by_overlay, {}), "");
+    filled_by_overlay.gpu_health->workload_image = "quay.io/x/cuda:13";
     EXPECT_THAT(refusal(filled_by_overlay, two_images()), HasSubstr("is none of the container"));
 }
 
