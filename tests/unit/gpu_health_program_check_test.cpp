@@ -46,6 +46,27 @@ TEST(GpuHealthCheck, AMachineThatCouldNotBeLookedAtIsNotHealthy) {
     EXPECT_FALSE(judgement.red);
 }
 
+TEST(GpuHealthCheck, GpusOfWhichNobodyWasAskedAreNotHealthy) {
+    Facts facts;
+    facts.nvml.end = ChildEnd::missing;
+    Judgement none;
+    none.verdict = Verdict::healthy;
+    allow_for_own_faults(none, facts, true, true, true);
+    EXPECT_EQ(none.verdict, Verdict::healthy) << "there is no GPU to ask about";
+    facts.functions.emplace_back();
+    Judgement unasked = none;
+    allow_for_own_faults(unasked, facts, true, true, true);
+    EXPECT_EQ(unasked.verdict, Verdict::unclear);
+    EXPECT_FALSE(unasked.red);
+    facts.nvml.end = ChildEnd::not_run;
+    Judgement of_guests = none;
+    allow_for_own_faults(of_guests, facts, true, true, true);
+    EXPECT_EQ(of_guests.verdict, Verdict::healthy) << "GPUs that are passed through";
+    facts.runs["nvml"] = {1, false, "fork: Resource temporarily unavailable"};
+    allow_for_own_faults(of_guests, facts, true, true, true);
+    EXPECT_EQ(of_guests.verdict, Verdict::unclear);
+}
+
 TEST(GpuHealthCheck, AnUnclearFaultThatIsForgottenIsNotRed) {
     EXPECT_FALSE(stays_red(red_by(Verdict::unclear, Step::nvml), Facts(), true, false));
     EXPECT_TRUE(stays_red(red_by(Verdict::image, Step::nvml), Facts(), true, false));

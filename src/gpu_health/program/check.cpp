@@ -98,6 +98,12 @@ bool has_failed(const Facts& facts, Step step) {
     return run != facts.runs.end() && !run->second.hung && !run->second.error.empty();
 }
 
+/// NVIDIA's libraries were not asked about the GPUs: gpu-probe is missing, or may not be run.
+bool could_not_ask(const Facts& facts) {
+    return !facts.functions.empty() &&
+           (facts.nvml.end == ChildEnd::missing || has_failed(facts, Step::nvml));
+}
+
 /// Remembers this boot; whether it could.
 bool remember_boot(const Options& options, const Facts& facts, const Memory& memory,
                    const Judgement& judgement, Notes& notes) {
@@ -172,6 +178,9 @@ void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine
     if (judgement.verdict == Verdict::healthy && has_failed(facts, Step::presence)) {
         judgement.verdict = Verdict::unclear;
         judgement.reason = "gpu-health could not look for GPUs";
+    } else if (judgement.verdict == Verdict::healthy && could_not_ask(facts)) {
+        judgement.verdict = Verdict::unclear;
+        judgement.reason = "gpu-health could not ask NVIDIA's libraries";
     }
     if (!judgement.red) {
         return;

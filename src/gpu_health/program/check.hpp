@@ -16,7 +16,8 @@ namespace edgegpu::gpu_health {
 /// What gpu-health itself could not do is no reason to go back: it is not red if the step that
 /// decided failed in itself, the booted commit is not known, or the settings; nor is an unclear
 /// fault that cannot be remembered, since the next commit could not know that this one had failed
-/// in the same way. It is no health either, if nothing is known of the PCI bus.
+/// in the same way. It is no health either, if nothing is known of the PCI bus, or if NVIDIA's
+/// libraries could not be asked about GPUs that are there.
 void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine_known,
                           bool remembered, bool settings_known);
 
