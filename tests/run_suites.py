@@ -208,7 +208,8 @@ def run_gtest(results, suite, preset="asan", shards=1):
     skipped = [f"{test['classname']}.{test['name']}" for test in tests if test["result"] == "SKIPPED"]
     passed = len(tests) - failed - len(skipped)
     # It may also have died, or found a leak after the last test.
-    wrong = [shard for shard in range(shards) if statuses[shard] != 0 or parts[shard] is None]
+    wrong = [shard for shard, part in enumerate(parts)
+             if statuses[shard] != 0 or part is None or any("failures" in test for test in part)]
     lines = [f"{suite}: {passed} passed, {failed} failed, {len(skipped)} skipped", *(f"skipped {test}" for test in skipped)]
     lines += [failure_text(names[shard], statuses[shard], logs[shard]) for shard in wrong]
     if not tests and not wrong:

@@ -1,3 +1,4 @@
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <string>
@@ -82,11 +83,10 @@ TEST(GpuHealthNodes, AreOpenedIfTheirNumberIsTheDrivers) {
     places.proc = tree.places().proc;
     places.sys = tree.places().sys;
     places.dev = tree.places().dev;
-    if (::mknod(tree.at("dev/nvidia3").c_str(), S_IFCHR | 0666, 1U << 8U | 3U) != 0) {
-        // Not permitted here: a node of another number says as much of what is not opened.
-        SUCCEED();
-        return;
-    }
+    // Root of a user namespace makes no devices, and may show one in another place.
+    tree.write("dev/nvidia3", "");
+    const std::string path = tree.at("dev/nvidia3");
+    ASSERT_EQ(::mount("/dev/null", path.c_str(), nullptr, MS_BIND, nullptr), 0);
     Facts facts;
     observe(Step::nodes, places, {}, facts);
     const DeviceNode& node = facts.nodes.at(3);
@@ -97,6 +97,7 @@ TEST(GpuHealthNodes, AreOpenedIfTheirNumberIsTheDrivers) {
     tree.write("proc/devices", "Character devices:\n195 nvidia\n");
     observe(Step::nodes, places, {}, facts);
     EXPECT_EQ(facts.nodes.at(3).open_error, "-");
+    EXPECT_EQ(::umount2(path.c_str(), MNT_DETACH), 0);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "customise/health/boot_mount.hpp"
 
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "customise/health/systemd_settings.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -18,30 +18,9 @@ struct MountOptions {
     std::string options;
 };
 
-std::optional<std::string> text_of(const Tree& tree, std::string_view path) {
-    const Entry* const entry = find_entry(tree, path);
-    if (entry == nullptr || entry->type != EntryType::file) {
-        return std::nullopt;
-    }
-    return read_entry(tree, path);
-}
-
-/// `Options=` of [Mount]; nothing without one.
-std::optional<std::string> options_in(std::string_view unit) {
-    std::optional<std::string> options;
-    bool in_mount = false;
-    for (const std::string_view raw : lines_of(unit)) {
-        const std::string_view line = trim(raw);
-        if (line.starts_with('[')) {
-            in_mount = line == "[Mount]";
-        }
-        const std::size_t equals = line.find('=');
-        if (in_mount && equals != std::string_view::npos &&
-            trim(line.substr(0, equals)) == "Options") {
-            options = trim(line.substr(equals + 1));
-        }
-    }
-    return options;
+/// `Options=` of a unit; nothing without one.
+std::optional<std::string> options_in(const Tree& tree, std::string_view path) {
+    return last_setting(text_of_file(tree, path).value_or(""), "Mount", "Options");
 }
 
 std::optional<std::string> options_in_fstab(std::string_view fstab) {
@@ -59,29 +38,15 @@ MountOptions boot_mount(const Tree& tree) {
     constexpr const char* etc = "/etc/systemd/system/boot.mount";
     constexpr const char* table = "/etc/fstab";
     constexpr const char* usr = "/usr/lib/systemd/system/boot.mount";
-    if (const auto unit = text_of(tree, etc)) {
-        return {etc, options_in(*unit).value_or("")};
+    if (text_of_file(tree, etc)) {
+        return {etc, options_in(tree, etc).value_or("")};
     }
-    if (const auto fstab = text_of(tree, table)) {
+    if (const auto fstab = text_of_file(tree, table)) {
         if (auto options = options_in_fstab(*fstab)) {
             return {table, std::move(*options)};
         }
     }
-    return {usr, options_in(text_of(tree, usr).value_or("")).value_or("")};
-}
-
-/// Drop-ins of boot.mount by name: one of /etc hides that of the same name in /usr.
-std::map<std::string, std::string> boot_drop_ins(const Tree& tree) {
-    std::map<std::string, std::string> found;
-    for (const std::string directory :
-         {"/usr/lib/systemd/system/boot.mount.d/", "/etc/systemd/system/boot.mount.d/"}) {
-        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
-            if (path.ends_with(".conf")) {
-                found[path.substr(directory.size())] = path;
-            }
-        }
-    }
-    return found;
+    return {usr, options_in(tree, usr).value_or("")};
 }
 
 /// The last of "ro" and "rw" counts.
@@ -97,8 +62,8 @@ bool is_read_only(std::string_view options) {
 
 std::string read_only_boot_mount(const Tree& tree) {
     MountOptions mount = boot_mount(tree);
-    for (const auto& [name, path] : boot_drop_ins(tree)) {
-        if (auto options = options_in(text_of(tree, path).value_or(""))) {
+    for (const auto& [name, path] : drop_ins_of(tree, "system/boot.mount")) {
+        if (auto options = options_in(tree, path)) {
             mount = {path, std::move(*options)};
         }
     }

@@ -1,52 +1,15 @@
 #include "customise/health/journal.hpp"
 
-#include <array>
-#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "customise/health/systemd_settings.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-/// The last value of `Storage=` in the section [Journal]; `before` without one.
-std::string storage_in(std::string_view text, std::string before) {
-    bool in_journal = false;
-    for (const std::string_view raw : lines_of(text)) {
-        const std::string_view line = trim(raw);
-        if (line.starts_with('[')) {
-            in_journal = line == "[Journal]";
-        }
-        const std::size_t equals = line.find('=');
-        if (in_journal && equals != std::string_view::npos &&
-            trim(line.substr(0, equals)) == "Storage") {
-            const std::string_view value = trim(line.substr(equals + 1));
-            before = value.empty() ? "auto" : std::string(value);
-        }
-    }
-    return before;
-}
-
-bool is_regular(const Tree& tree, std::string_view path) {
-    const Entry* const entry = find_entry(tree, path);
-    return entry != nullptr && entry->type == EntryType::file;
-}
-
-/// Drop-ins of all directories, by name: one in /etc replaces that of the same name in /usr.
-std::map<std::string, std::string> drop_ins(const Tree& tree) {
-    std::map<std::string, std::string> found;
-    for (const std::string directory :
-         {"/usr/lib/systemd/journald.conf.d/", "/etc/systemd/journald.conf.d/"}) {
-        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
-            const std::string name = path.substr(directory.size());
-            if (name.ends_with(".conf") && name.find('/') == std::string::npos) {
-                found[name] = path;
-            }
-        }
-    }
-    return found;
-}
 
 /// Whether tmpfiles.d creates /var/log/journal: other types only change what is there.
 bool is_created_at_boot(const Tree& tree) {
@@ -73,17 +36,17 @@ bool is_created_at_boot(const Tree& tree) {
 
 bool has_persistent_journal(const Tree& tree) {
     std::string storage = "auto";
-    for (const std::string_view file :
-         {"/usr/lib/systemd/journald.conf", "/etc/systemd/journald.conf"}) {
-        if (is_regular(tree, file)) {
-            storage =
-                storage_in(read_entry(tree, file), file.starts_with("/etc") ? "auto" : storage);
+    const auto apply = [&](const std::string& path) {
+        if (const auto value =
+                last_setting(text_of_file(tree, path).value_or(""), "Journal", "Storage")) {
+            storage = value->empty() ? "auto" : *value;
         }
-    }
-    for (const auto& [name, path] : drop_ins(tree)) {
-        if (is_regular(tree, path)) {
-            storage = storage_in(read_entry(tree, path), storage);
-        }
+    };
+    // The administrator's file replaces the distribution's.
+    const std::string own = "/etc/systemd/journald.conf";
+    apply(text_of_file(tree, own) ? own : "/usr/lib/systemd/journald.conf");
+    for (const auto& [name, path] : drop_ins_of(tree, "journald.conf")) {
+        apply(path);
     }
     return storage == "persistent" ||
            (storage == "auto" &&

@@ -167,12 +167,12 @@ void observe_presence(const Places& places, Facts& facts) {
     facts.functions.clear();
     for (const std::string& address : names_in(places.sys, "bus/pci/devices")) {
         const std::string top = "bus/pci/devices/" + address + "/";
-        const int problem = read_start(places.sys, top + "vendor", small_file).error;
-        if (problem == EACCES || problem == EPERM || problem == ELOOP) {
+        const Reading reading = read_start(places.sys, top + "vendor", small_file);
+        if (reading.error == EACCES || reading.error == EPERM || reading.error == ELOOP) {
             throw std::runtime_error("nothing is known of the PCI function " + address + ": " +
-                                     std::generic_category().message(problem));
+                                     reading.why());
         }
-        const std::string vendor = read_line(places.sys, top + "vendor");
+        const std::string_view vendor = trim(reading.content);
         const std::string device_class = read_line(places.sys, top + "class");
         const bool gone = vendor == "0xffff" && device_class == "0xffffff";
         if (gone ||
