@@ -12,6 +12,7 @@
 #include "blueprint/gpu_settings.hpp"
 #include "blueprint/image_settings.hpp"
 #include "blueprint/microshift.hpp"
+#include "blueprint/openshift.hpp"
 #include "blueprint/packages.hpp"
 #include "blueprint/repository.hpp"
 #include "blueprint/test.hpp"
@@ -115,6 +116,8 @@ struct Blueprint {
 
     /// For `edgegpu test`: the commit does not depend on it.
     TestRequest test;
+    /// Nodes of a cluster, which has their kernel arguments.
+    std::optional<OpenshiftRequest> openshift;
 
     /// Notes for the user, one line each: for example, settings taken from the build machine
     /// because neither blueprint nor command line specifies them.

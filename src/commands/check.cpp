@@ -19,6 +19,7 @@
 #include "commands/image_blueprint.hpp"
 #include "execution/interrupt.hpp"
 #include "microshift/config_check.hpp"
+#include "openshift/node_objects.hpp"
 #include "pipeline/check.hpp"
 #include "support/error.hpp"
 #include "support/secrets.hpp"
@@ -112,6 +113,14 @@ void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
         check_bundle_secrets(blueprint, bundles);
         check_bundles(bundles, facts_of(blueprint));
     });
+    if (blueprint.openshift) {
+        keep(mistakes, [&] {
+            const NodeObjects objects =
+                node_objects(*blueprint.openshift, blueprint.openshift->image, {});
+            blueprint.warnings.insert(blueprint.warnings.end(), objects.warnings.begin(),
+                                      objects.warnings.end());
+        });
+    }
     mistakes.throw_any(blueprint.path.string());
 }
 

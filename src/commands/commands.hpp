@@ -240,6 +240,20 @@ struct PromoteCommand {
     bool dry_run = false;
 };
 
+/// `edgegpu openshift`
+struct OpenshiftCommand {
+    std::filesystem::path blueprint;
+    BlueprintOptions inputs;
+    /// a ref, a checksum, or the beginning of one; empty: the blueprint's ref
+    std::string commit;
+    std::filesystem::path repo = "repo";
+    /// of the image in its registry, "sha256:…"
+    std::string digest;
+    std::filesystem::path output;
+    /// do not ask the registry
+    bool unchecked = false;
+};
+
 /// `edgegpu channels`
 struct ChannelsCommand {
     /// empty: all
@@ -441,6 +455,10 @@ int run_doctor(const GlobalOptions& global, const std::filesystem::path& cache_d
 
 /// The names of the shipped bundles, sorted.
 [[nodiscard]] std::vector<std::string> shipped_bundles();
+
+/// Writes the objects that bring an image to the nodes of an OpenShift cluster, after its registry
+/// was asked for it.
+int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command);
 
 /// Prints the shipped bundles, or what one bundle renders to: `wanted` is the name of a shipped one
 /// or a path with a slash; empty: all shipped ones.

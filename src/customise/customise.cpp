@@ -213,6 +213,9 @@ std::vector<TreeStep> Customisation::boot_steps() {
          [this] {
              record_kernel_arguments(ctx_, blueprint_.kernel.arguments, blueprint_.kernel.location,
                                      blueprint_.modprobe, tree_);
+             if (!blueprint_.openshift) {  // whose nodes get them from a MachineConfig
+                 add_kernel_arguments_unit(ctx_, tree_);
+             }
          }},
         {"remote",
          {"user files"},

@@ -18,6 +18,7 @@ TEST_F(KernelArguments, TheImageBringsListAndUnit) {
     tree.kernel_arguments = {"quiet"};
     record_kernel_arguments(ctx, {"console=ttyS0", "quiet"}, {}, {}, tree);
     EXPECT_EQ(text("/usr/lib/edgegpu/kernel-arguments"), "quiet\nconsole=ttyS0\n");
+    add_kernel_arguments_unit(ctx, tree);
     EXPECT_EQ(text("/usr/libexec/edgegpu/kernel-arguments"),
               read_file(EDGEGPU_SOURCE_DIR "/src/customise/device/kernel-arguments"));
     EXPECT_EQ(tree.entries.at("/usr/libexec/edgegpu/kernel-arguments").mode, 0755U);

@@ -8,6 +8,7 @@
 #include "blueprint/fields/gpu_settings.hpp"
 #include "blueprint/fields/image_settings.hpp"
 #include "blueprint/fields/microshift.hpp"
+#include "blueprint/fields/openshift.hpp"
 #include "blueprint/fields/packages.hpp"
 #include "blueprint/fields/repositories.hpp"
 #include "blueprint/fields/test.hpp"
@@ -62,7 +63,7 @@ consteval auto fields_of(const Blueprint*) {
         input("device_releasever", &All::device_releasever), input("updates", &All::updates),
         input("gpu_health", &All::gpu_health), input("containers", &All::containers),
         input("container_store", &All::container_store), place(&All::container_store_location),
-        no_input("test", &All::test),
+        no_input("test", &All::test), input("openshift", &All::openshift),
         // `check --json` prints both beside the blueprint.
         no_input<Shown::never>("notes", &All::notes),
         no_input<Shown::never>("warnings", &All::warnings));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "blueprint/parse/login_check.hpp"
+#include "blueprint/parse/node_check.hpp"
 #include "blueprint/parse/secrets_check.hpp"
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/sources/path_modes.hpp"
@@ -208,6 +209,9 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& war
         HiddenFiles hidden(blueprint, overlay);
         const bool directory = exists_as_directory(overlay.source);
         const auto visit = [&](const OverlayMember& member) {
+            if (blueprint.openshift && member.type != MemberType::directory) {
+                check_node_file(member.path, overlay.location, mistakes);
+            }
             if (member.head && directory) {
                 secrets.check_file((overlay.source / member.name).string(), member.path,
                                    member.head());
@@ -372,6 +376,9 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
     }
     check_ostree(blueprint.ostree, blueprint.distro, mistakes, warnings);
     check_updates(blueprint, warnings);
+    if (blueprint.openshift) {
+        check_node(blueprint, mistakes);
+    }
     find_mistakes(blueprint.test, mistakes);
     return warnings;
 }

@@ -265,6 +265,9 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto test = root.table("test")) {
         blueprint.test = read_test_table(*test, scope);
     }
+    if (const auto openshift = root.table("openshift")) {
+        blueprint.openshift = read_openshift(*openshift, scope);
+    }
     if (const auto health = root.table("health")) {
         if (const auto gpu = health->table("gpu")) {
             blueprint.gpu_health = read_gpu_health(*gpu, blueprint.nvidia);

@@ -16,7 +16,7 @@ void read_image_table(const TableReader& root, const ParseScope& scope, Blueprin
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
-/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`, `[health]`. Distro and
+/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`, `[openshift]`, `[health]`. Distro and
 /// architecture must have been read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
@@ -59,6 +59,9 @@ void read_modprobe(const TableReader& table, ModprobeRequest& modprobe);
 
 /// `[updates]`. Notes mistakes.
 [[nodiscard]] UpdatesRequest read_updates(const TableReader& table);
+
+/// `[openshift]`. Paths of machine sets are relative to the blueprint's directory. Notes mistakes.
+[[nodiscard]] OpenshiftRequest read_openshift(const TableReader& table, const ParseScope& scope);
 
 /// `[accounts]`: who can log in, numbers of users and groups of packages. Notes invalid names and
 /// duplicate numbers as mistakes.

@@ -155,4 +155,27 @@ void add_check(CLI::App& app, CheckCommand& check) {
                    "replaced; behind each value is the file and line that has it");
 }
 
+void add_openshift(CLI::App& app, OpenshiftCommand& openshift) {
+    CLI::App* verb = app.add_subcommand(
+        "openshift", "Write the objects that bring an image to the nodes of an OpenShift cluster");
+    add_value(*verb, "BLUEPRINT", openshift.blueprint, "BLUEPRINT",
+              "Blueprint file (TOML) with [openshift]")
+        ->required();
+    add_blueprint_options(*verb, openshift.inputs);
+    add_value(*verb, "--digest", openshift.digest, "SHA256",
+              "Digest of the image in its registry, as edgegpu image --type oci prints it")
+        ->required();
+    add_value(*verb, "--output", openshift.output, "DIR",
+              "New directory for the objects; oc apply -k takes it")
+        ->required()
+        ->check(not_empty());
+    add_value(*verb, "--repo", openshift.repo, "DIR",
+              "ostree repository with the commit (default: repo, in the working directory)");
+    add_value(*verb, "--commit", openshift.commit, "COMMIT",
+              "The commit that the image was made from (default: the blueprint's ref)");
+    verb->add_flag("--no-registry", openshift.unchecked,
+                   "Do not ask the registry whether it has the image, made from this commit, and "
+                   "whether nodes take it");
+}
+
 }  // namespace edgegpu

@@ -122,6 +122,7 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
         {"upload", [&] { return run_upload(global, arguments.upload); }},
         {"rollout", [&] { return run_rollout(global, arguments.rollout); }},
         {"export", [&] { return run_export(global, arguments.exported); }},
+        {"openshift", [&] { return run_openshift(global, arguments.openshift); }},
         {"check", [&] { return run_check(global, arguments.check, running); }},
         {"cache", [&] { return run_cache(global, arguments.cache); }},
         {"gpus", [&] { return run_gpus(global, arguments.gpu); }},

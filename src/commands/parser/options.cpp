@@ -162,6 +162,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_upload(app, arguments.upload);
     add_rollout(app, arguments.rollout);
     add_export(app, arguments.exported);
+    add_openshift(app, arguments.openshift);
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);

@@ -19,6 +19,7 @@ struct CommandLine {
     TestCommand test;
     ImageCommand image;
     CheckCommand check;
+    OpenshiftCommand openshift;
     PublishCommand publish;
     PromoteCommand promote;
     ChannelsCommand channels;
@@ -48,6 +49,7 @@ void add_build(CLI::App& app, BuildCommand& build);
 void add_resolve(CLI::App& app, ResolveCommand& resolve);
 void add_why(CLI::App& app, WhyCommand& why);
 void add_check(CLI::App& app, CheckCommand& check);
+void add_openshift(CLI::App& app, OpenshiftCommand& openshift);
 
 /// The same for `test` (test_options.cpp).
 void add_test(CLI::App& app, TestCommand& test);

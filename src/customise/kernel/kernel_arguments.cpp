@@ -41,6 +41,9 @@ void record_kernel_arguments(const Context& ctx, const std::vector<std::string>&
     }
     // Without arguments too: a device may have those of an earlier image.
     put_entry(tree, "/usr/lib/edgegpu/kernel-arguments", make_file_entry(ctx, list, 0644));
+}
+
+void add_kernel_arguments_unit(const Context& ctx, Tree& tree) {
     if (find_entry(tree, "/usr/lib/systemd/system/multi-user.target") == nullptr) {
         return;  // no systemd
     }

@@ -1,0 +1,161 @@
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "blueprint/tables/tables.hpp"
+#include "blueprint/toml/variables.hpp"
+#include "oci/reference.hpp"
+#include "schema/formats.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// More machines than a cluster has.
+constexpr std::int64_t most_machines = 2000;
+/// Of one machine.
+constexpr std::int64_t most_accelerators = 16;
+
+/// A name of an object of the API; "unread" for what is none. What the blueprint has in its place
+/// may be the content of a secret, and is not repeated.
+std::string read_object_name(const TableReader& table, std::string_view key, const char* hint) {
+    std::string name = table.string(key);
+    if (!name.empty() && !has_format(name, StringFormat::dns_subdomain)) {
+        table.note(error_at(table.location(key), "\"{}\" is not the name of an object",
+                            table.full_name(key))
+                       .hinted(hint));
+        return "unread";
+    }
+    return name;
+}
+
+/// Notes an absent or empty `key`.
+bool require_key(const TableReader& table, std::string_view key) {
+    return table.attempt([&] { static_cast<void>(table.required_string(key)); });
+}
+
+/// Whether a node would look for it where we do: without a domain, it asks its own search list.
+bool has_registry(const ImageNameParts& parts) {
+    const std::string_view domain = parts.repository.substr(0, parts.repository.find('/'));
+    return domain.size() < parts.repository.size() &&
+           domain.find_first_of(".:") != std::string_view::npos;
+}
+
+std::string read_node_image(const TableReader& table) {
+    if (!require_key(table, "image")) {
+        return {};
+    }
+    std::string image = table.string("image");
+    const ImageNameParts parts = parts_of_image_name(image);
+    if (!complete_image_name(image) || !has_registry(parts)) {
+        table.note(error_at(table.location("image"),
+                            "\"{}\" is not the name of an image in a registry", image)
+                       .hinted("with the registry, as in \"quay.example.com/edge/node\""));
+    } else if (parts.tag || parts.digest) {
+        table.note(
+            error_at(table.location("image"), "\"{}\" has a {}", image,
+                     parts.digest ? "digest" : "tag")
+                .hinted("name the repository alone: edgegpu openshift --digest adds the image's "
+                        "digest; a tag would be resolved by each node for itself"));
+    }
+    return image;
+}
+
+OnClusterBuildRequest read_on_cluster_build(const TableReader& table) {
+    constexpr const char* secret =
+        "the name of a secret in the namespace openshift-machine-config-operator; its content is "
+        "never in a blueprint";
+    OnClusterBuildRequest build;
+    build.location = table.location();
+    if (require_key(table, "push_to")) {
+        build.push_to = table.string("push_to");
+        const ImageNameParts parts = parts_of_image_name(build.push_to);
+        if (!complete_image_name(build.push_to) || !has_registry(parts) || !parts.tag ||
+            parts.digest) {
+            table.note(error_at(table.location("push_to"),
+                                "\"{}\" is not the name of an image with registry and tag",
+                                build.push_to)
+                           .hinted("as in \"quay.example.com/edge/rendered:latest\""));
+        }
+    }
+    if (require_key(table, "push_secret")) {
+        build.push_secret = read_object_name(table, "push_secret", secret);
+    }
+    build.pull_secret = read_object_name(table, "pull_secret", secret);
+    table.finish();
+    return build;
+}
+
+/// What a cloud calls a type of machine.
+std::string read_cloud_name(const TableReader& table, std::string_view key) {
+    constexpr std::size_t longest = 253;
+    std::string name = table.string(key);
+    if (name.size() > longest) {
+        table.note(error_at(table.location(key), "\"{}\" has more than {} bytes",
+                            table.full_name(key), longest));
+        name.clear();
+    }
+    return name;
+}
+
+MachineSetRequest read_machine_set(const TableReader& table, const ParseScope& scope) {
+    MachineSetRequest set;
+    set.location = table.location();
+    if (require_key(table, "source")) {
+        set.source = path_at(scope, table.location("source"), table.string("source"));
+    }
+    if (require_key(table, "name")) {
+        set.name = read_object_name(table, "name", "as in \"gpu-us-east-1a\"");
+    }
+    set.instance_type = read_cloud_name(table, "instance_type");
+    set.machine_template = read_cloud_name(table, "template");
+    set.accelerator = read_cloud_name(table, "accelerator");
+    set.accelerators = static_cast<std::uint32_t>(
+        table.integer("accelerators", 1, most_accelerators).value_or(set.accelerators));
+    set.replicas = static_cast<std::uint32_t>(
+        table.integer("replicas", 0, most_machines).value_or(set.replicas));
+    if (table.has("accelerators") && set.accelerator.empty()) {
+        table.note(error_at(table.location("accelerators"), "accelerators without accelerator")
+                       .hinted("accelerator = \"nvidia-tesla-t4\", or remove it"));
+    }
+    table.finish();
+    return set;
+}
+
+}  // namespace
+
+OpenshiftRequest read_openshift(const TableReader& table, const ParseScope& scope) {
+    OpenshiftRequest openshift;
+    openshift.location = table.location();
+    if (require_key(table, "pool")) {
+        openshift.pool =
+            read_object_name(table, "pool", "the name of a MachineConfigPool, as in \"gpu\"");
+    }
+    openshift.image = read_node_image(table);
+    openshift.tls_verify = table.boolean("tls_verify", true);
+    if (const auto build = table.table("on_cluster_build")) {
+        openshift.on_cluster_build = read_on_cluster_build(*build);
+    }
+    std::set<std::string> names;
+    for (const TableReader& set : table.tables("machine_sets")) {
+        openshift.machine_sets.push_back(read_machine_set(set, scope));
+        const MachineSetRequest& read = openshift.machine_sets.back();
+        if (!read.name.empty() && !names.insert(read.name).second) {
+            set.note(error_at(read.location, "two machine sets have the name \"{}\"", read.name));
+        }
+        if (openshift.pool == "master") {
+            set.note(error_at(read.location, "machines of the pool \"master\" are of no set")
+                         .hinted("a pool of its own for GPU nodes, pool = \"gpu\""));
+        }
+    }
+    table.finish();
+    return openshift;
+}
+
+}  // namespace edgegpu

@@ -1,0 +1,123 @@
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "execution/context.hpp"
+#include "execution/interrupt.hpp"
+#include "execution/stage.hpp"
+#include "oci/manifest.hpp"
+#include "openshift/node_image.hpp"
+#include "openshift/node_objects.hpp"
+#include "repository/commit_view.hpp"
+#include "support/error.hpp"
+#include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view digest_prefix = "sha256:";
+
+/// "sha256:…" without the prefix.
+std::string digest_of(const OpenshiftCommand& command) {
+    const std::string& digest = command.digest;
+    const std::string hex =
+        digest.starts_with(digest_prefix) ? digest.substr(digest_prefix.size()) : digest;
+    if (!is_sha256(hex)) {
+        throw error(ErrorKind::usage, "--digest {} is not the digest of an image", digest)
+            .hinted("\"sha256:\" and 64 digits, which edgegpu image --type oci prints");
+    }
+    return hex;
+}
+
+std::string openshift_text(const NodeObjects& objects, const std::string& image,
+                           const OpenshiftRequest& request, const std::string& output) {
+    const auto row = [](std::string_view name, std::string_view value) {
+        return fmt::format("  {:<11}{}\n", name, printable_line(value));
+    };
+    std::string text = "\n" + row("image", image) + row("pool", request.pool) + row("in", output);
+    for (const auto& [name, object] : objects.files) {
+        text += row("", fmt::format("{}  {}", name, object.at("kind").get<std::string>()));
+    }
+    text += fmt::format("\nNext:\n  oc apply -k {}\n", shell_word(output));
+    return text;
+}
+
+/// docs/schemas/openshift.json
+std::string openshift_json(const NodeObjects& objects, const std::string& image,
+                           const OpenshiftRequest& request, const CommitInfo& commit,
+                           const std::string& output) {
+    ordered_json files = ordered_json::array();
+    for (const auto& [name, object] : objects.files) {
+        files.push_back({{"file", name},
+                         {"kind", object.at("kind")},
+                         {"name", object.at("metadata").at("name")}});
+    }
+    const ordered_json document{{"format", "edgegpu-openshift/1"}, {"edgegpu", EDGEGPU_VERSION},
+                                {"image", image},                  {"commit", commit.checksum},
+                                {"pool", request.pool},            {"output", output},
+                                {"objects", std::move(files)}};
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) {
+    const std::string digest = digest_of(command);
+    const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
+    if (!blueprint.openshift) {
+        throw error(ErrorKind::usage, "{}: has no [openshift]", command.blueprint.string())
+            .hinted("it names the pool whose nodes run the image, and where the image is");
+    }
+    const OpenshiftRequest& request = *blueprint.openshift;
+    Console console(console_output(global));
+    install_interrupt_handlers();
+    Context ctx;
+    ctx.log = global.log;
+    ctx.console = &console;
+    ctx.cancelled = &interrupted();
+    const RepositoryView repository(command.repo);
+    const CommitInfo commit =
+        repository.open(command.commit.empty() ? blueprint.ostree.ref : command.commit).info();
+    if (!commit.kernel_arguments) {
+        throw error(ErrorKind::usage, "commit {} does not say its kernel arguments", commit.name)
+            .hinted("build it again with this edgegpu: the cluster takes them from the machine "
+                    "configuration, never from the image");
+    }
+    const std::string image = fmt::format("{}@sha256:{}", request.image, digest);
+    const NodeObjects objects = node_objects(request, image, *commit.kernel_arguments);
+    if (!command.unchecked) {
+        Stages stages(ctx, image);
+        stages.run([&] {
+            stages.begin("image", "checking");
+            check_node_image(ctx,
+                             {{ImageTransport::docker, request.image},
+                              request.tls_verify,
+                              image_architecture(blueprint.architecture)},
+                             digest, commit);
+            stages.end("is of commit " + commit.checksum);
+        });
+    }
+    for (const std::string& warning : objects.warnings) {
+        console.warn(warning);
+    }
+    write_node_objects(objects, command.output);
+    console.note(fmt::format(
+        "While its MachineConfig exists, pool {} gets no operating system from the cluster's "
+        "upgrades: build and push the image for each release, and apply what this writes then",
+        request.pool));
+    print_result(global.json
+                     ? openshift_json(objects, image, request, commit, command.output.string())
+                     : openshift_text(objects, image, request, command.output.string()));
+    return 0;
+}
+
+}  // namespace edgegpu

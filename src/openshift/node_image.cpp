@@ -1,0 +1,76 @@
+#include "openshift/node_image.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "oci/manifest.hpp"
+#include "support/error.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+using nlohmann::json;
+
+/// Without exceptions: `parse_image_config` has found the text to be JSON of the right types.
+std::string label_of(const std::string& config, const char* label) {
+    const json document = json::parse(config, nullptr, false);
+    const json::json_pointer labels("/config/Labels");
+    if (document.is_discarded() || !document.contains(labels) ||
+        !document.at(labels).is_object()) {
+        return {};
+    }
+    const auto found = document.at(labels).find(label);
+    return found != document.at(labels).end() && found->is_string() ? found->get<std::string>()
+                                                                    : "";
+}
+
+/// The image of the architecture in an index; the digest itself is that of the image else.
+void require_architecture(const ImageDocument& document, const std::string& name,
+                          const std::string& architecture) {
+    const bool there = !document.is_index() ||
+                       std::ranges::any_of(document.index, [&](const PlatformManifest& one) {
+                           return one.os == "linux" && one.architecture == architecture;
+                       });
+    if (!there) {
+        throw error(ErrorKind::fetch, "image {} is for several architectures, without {}", name,
+                    architecture);
+    }
+}
+
+}  // namespace
+
+void check_node_image(const Context& ctx, const ImageAccess& access, const std::string& digest,
+                      const CommitInfo& commit) {
+    const ImageAccess pinned = access.pinned(digest);
+    const std::string& name = pinned.place.rest;
+    const ImageDocument document = parse_manifest(read_image_manifest(ctx, access, digest), name);
+    require_architecture(document, name, access.architecture);
+    const std::string text = read_image_config(ctx, pinned);
+    if (!document.is_index()) {
+        const ImageConfig config = parse_image_config(text, document, name);
+        if (config.architecture != access.architecture) {
+            throw error(ErrorKind::fetch, "image {} is for {}, and the blueprint's nodes are {}",
+                        name, config.architecture, access.architecture);
+        }
+    }
+    if (label_of(text, "ostree.bootable").empty() && label_of(text, "containers.bootc").empty()) {
+        throw error(ErrorKind::fetch,
+                    "image {} has neither label ostree.bootable nor containers.bootc: nodes would "
+                    "refuse it, drained",
+                    name)
+            .hinted("push the commit with edgegpu image --type oci --output docker://…");
+    }
+    if (const std::string made_of = label_of(text, "ostree.commit");
+        made_of != commit.checksum) {
+        throw error(ErrorKind::fetch, "image {} is not of commit {}, but of {}", name,
+                    commit.checksum, made_of.empty() ? "none" : made_of)
+            .hinted("give the digest that edgegpu image --type oci printed for this commit, or "
+                    "name the other commit with --commit");
+    }
+}
+
+}  // namespace edgegpu
