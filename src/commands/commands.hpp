@@ -174,6 +174,8 @@ struct ImageCommand {
     /// blueprint if it says so, else none and the user's
     std::string sign;
     std::filesystem::path gpg_homedir;
+    /// container images: directory that gets the signature
+    std::filesystem::path signatures;
     /// parse_target_rule; of installation media, which need it
     std::string target_rule;
     bool allow_unsigned = false;

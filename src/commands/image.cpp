@@ -206,6 +206,10 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     if (command.type == oci_type) {
         return run_oci_image(global, command);
     }
+    if (!command.signatures.empty()) {
+        throw error(ErrorKind::usage, "--signatures is for --type oci")
+            .hinted("of other images, FILE.asc is the signature");
+    }
     if (!command.previous.empty() || command.no_tls_verify) {
         throw error(ErrorKind::usage, "{} applies to --type oci only",
                     command.previous.empty() ? "--no-tls-verify" : "--previous");

@@ -1,6 +1,8 @@
 #include "commands/image_oci.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,8 +41,6 @@ void refuse_disk_options(const ImageCommand& command) {
                                       {!command.target_rule.empty(), "--target-rule"},
                                       {command.allow_unsigned, "--allow-unsigned"},
                                       {!command.compress.empty(), "--compress"},
-                                      {!command.sign.empty(), "--sign"},
-                                      {!command.gpg_homedir.empty(), "--gpg-homedir"},
                                       {command.force, "--force"}}) {
         if (given) {
             throw error(ErrorKind::usage, "{} does not apply to --type oci", name);
@@ -48,16 +48,44 @@ void refuse_disk_options(const ImageCommand& command) {
     }
 }
 
+/// What the image is signed with; the key is looked for before anything is written.
+std::optional<ImageSigning> image_signing(const Context& ctx, const ImageCommand& command,
+                                          const ImageDestination& destination) {
+    const bool registry = destination.kind == ImageDestination::Kind::registry;
+    for (const auto& [wrong, problem] :
+         {std::pair{command.sign.empty() && !command.signatures.empty(), "--signatures needs --sign"},
+          {command.sign.empty() && !command.gpg_homedir.empty(), "--gpg-homedir needs --sign"},
+          {!command.sign.empty() && command.signatures.empty(), "--sign needs --signatures"},
+          {!command.sign.empty() && !registry, "--sign is for images that are pushed"}}) {
+        if (wrong) {
+            throw error(ErrorKind::usage, "{}", problem)
+                .hinted("--output docker://… --sign KEY --signatures DIR: signatures of container "
+                        "images lie beside their registry");
+        }
+    }
+    if (command.sign.empty()) {
+        return {};
+    }
+    return ImageSigning{find_image_key(ctx, command.sign, command.gpg_homedir),
+                        command.gpg_homedir.empty()
+                            ? std::filesystem::path{}
+                            : std::filesystem::absolute(command.gpg_homedir),
+                        std::filesystem::absolute(command.signatures)};
+}
+
 std::string oci_row(std::string_view name, std::string_view value) {
     return fmt::format("  {:<11}{}\n", name, printable_line(value));
 }
 
 std::string oci_summary(const EncapsulatedImage& image, const CommitInfo& commit,
-                        const std::string& output) {
+                        const std::optional<ImageSigning>& signing, const std::string& output) {
     std::string text = "\n" + oci_row("image", output);
     text += oci_row(
         "type", fmt::format("oci, {} in {} layers", human_size(image.size()), image.layers.size()));
     text += oci_row("digest", "sha256:" + image.digest);
+    if (signing) {
+        text += oci_row("signed by", signing->key);
+    }
     text += oci_row("commit", commit.checksum);
     if (!commit.version.empty()) {
         text += oci_row("version", commit.version);
@@ -66,7 +94,8 @@ std::string oci_summary(const EncapsulatedImage& image, const CommitInfo& commit
 }
 
 std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
-                     const ImageSources& sources, const std::string& output) {
+                     const ImageSources& sources, const std::optional<ImageSigning>& signing,
+                     const std::string& output) {
     ordered_json layers = ordered_json::array();
     for (const NamedLayer& layer : image.layers) {
         layers.push_back({{"name", layer.plan.name},
@@ -83,6 +112,9 @@ std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
                           {"commit", commit.checksum}};
     if (!commit.version.empty()) {
         document["version"] = commit.version;
+    }
+    if (signing) {
+        document["signed_by"] = signing->key;
     }
     if (!commit.inputs_digest.empty()) {
         document["inputs_digest"] = commit.inputs_digest;
@@ -111,6 +143,7 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     ctx.jobs = available_processors();
+    destination.signing = image_signing(ctx, command, destination);
     const ImageSources sources = choose_image(command, commit, console).sources;
     Stages stages(ctx, commit.info().name);
     const EncapsulatedImage image = stages.run([&] {
@@ -123,8 +156,8 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
         stages.end(fmt::format("{} layers, {}", made.layers.size(), human_size(made.size())));
         return made;
     });
-    print_result(global.json ? oci_json(image, commit.info(), sources, shown_image(output))
-                             : oci_summary(image, commit.info(), shown_image(output)));
+    print_result(global.json ? oci_json(image, commit.info(), sources, destination.signing, shown_image(output))
+                             : oci_summary(image, commit.info(), destination.signing, shown_image(output)));
     return 0;
 }
 

@@ -103,7 +103,13 @@ EncapsulatedImage push_to_registry(const Context& ctx, const CommitView& commit,
     try {
         const TemporaryDirectory scratch(place / "edgegpu-image");
         EncapsulatedImage image = write_oci_layout(ctx, commit, request, scratch / "layout");
-        push_image(ctx, scratch / "layout", {destination.place, destination.tls_verify, {}});
+        const fs::path layout = scratch / "layout";
+        push_image(ctx, layout, {destination.place, destination.tls_verify, {}},
+                   destination.signing);
+        if (destination.signing) {
+            verify_image_signature(ctx, *destination.signing, destination.place,
+                                   layout / "blobs/sha256" / image.digest, image.digest);
+        }
         return image;
     } catch (Error& failure) {
         if (is_disk_full(failure)) {

@@ -7,6 +7,7 @@
 
 #include "encapsulate/encapsulate.hpp"
 #include "execution/context.hpp"
+#include "oci/image_signature.hpp"
 #include "oci/reference.hpp"
 
 namespace edgegpu {
@@ -27,6 +28,8 @@ struct ImageDestination {
     ImagePlace place;
     /// Whether a registry must have a certificate that is trusted.
     bool tls_verify = true;
+    /// What it is signed with in a registry.
+    std::optional<ImageSigning> signing;
 };
 
 /// Parses a destination in containers-transports(5)'s notation. A path without a transport is an

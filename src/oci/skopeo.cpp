@@ -52,16 +52,6 @@ constexpr std::array<const char*, 17> passed_on{"HOME",
                                                 "SSL_CERT_DIR",
                                                 "REGISTRIES_CONFIG_PATH"};
 
-std::vector<std::string> skopeo_environment() {
-    std::vector<std::string> result{"LC_ALL=C", "TZ=UTC"};
-    for (const char* name : passed_on) {
-        if (const char* value = std::getenv(name); value != nullptr) {
-            result.push_back(std::string(name) + '=' + value);
-        }
-    }
-    return result;
-}
-
 /// What skopeo says of a failure, without the form of its log.
 std::string reason_in(const std::string& output) {
     constexpr std::string_view mark = "level=fatal msg=\"";
@@ -194,6 +184,8 @@ struct SkopeoTask {
     std::string_view doing;
     ProcessLimits limits;
     bool push = false;
+    /// Beside skopeo_environment().
+    std::vector<std::string> environment;
 };
 
 /// Why a run of skopeo failed.
@@ -232,6 +224,7 @@ std::string run_skopeo(const Context& ctx, const ImageAccess& access, const Skop
     request.argv = {"skopeo"};
     request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
     request.env = skopeo_environment();
+    request.env.insert(request.env.end(), task.environment.begin(), task.environment.end());
     request.purpose = "image " + shown_image(access.place.text());
     request.limits = task.limits;
     for (int attempt = 1;; ++attempt) {
@@ -294,7 +287,7 @@ std::string inspect(const Context& ctx, const ImageAccess& access, bool config) 
         arguments.emplace_back(access.tls_verify ? "--tls-verify=true" : "--tls-verify=false");
     }
     arguments.push_back(access.place.text());
-    SkopeoTask task{"look up", {}, false};
+    SkopeoTask task{"look up", {}, false, {}};
     if (access.place.transport == ImageTransport::docker) {
         task.limits.time = ctx.registry_timeout;
     }
@@ -302,6 +295,16 @@ std::string inspect(const Context& ctx, const ImageAccess& access, bool config) 
 }
 
 }  // namespace
+
+std::vector<std::string> skopeo_environment() {
+    std::vector<std::string> result{"LC_ALL=C", "TZ=UTC"};
+    for (const char* name : passed_on) {
+        if (const char* value = std::getenv(name); value != nullptr) {
+            result.push_back(std::string(name) + '=' + value);
+        }
+    }
+    return result;
+}
 
 std::string read_image_manifest(const Context& ctx, const ImageAccess& access) {
     return inspect(ctx, access, false);
@@ -345,7 +348,7 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, std::uint6
     }
     arguments.push_back(access.place.text());
     arguments.push_back("oci:" + (layout.path() / "image").string() + ":copy");
-    SkopeoTask task{"copy", {}, false};
+    SkopeoTask task{"copy", {}, false, {}};
     if (access.place.transport == ImageTransport::docker) {
         // Its manifest and configuration are written as well.
         constexpr std::uint64_t documents = 4 * largest_manifest;
@@ -356,14 +359,25 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, std::uint6
     static_cast<void>(run_skopeo(ctx, access, task, arguments));
 }
 
-void push_image(const Context& ctx, const fs::path& layout, const ImageAccess& access) {
-    const SkopeoTask task{"push", {}, true};
-    static_cast<void>(
-        run_skopeo(ctx, access, task,
-                   {"--insecure-policy", "--tmpdir=" + layout.parent_path().string(), "copy",
-                    "--preserve-digests",
-                    access.tls_verify ? "--dest-tls-verify=true" : "--dest-tls-verify=false",
-                    "oci:" + layout.string(), access.place.text()}));
+void push_image(const Context& ctx, const fs::path& layout, const ImageAccess& access,
+                const std::optional<ImageSigning>& signing) {
+    SkopeoTask task{"push", {}, true, {}};
+    std::vector<std::string> arguments{"--insecure-policy",
+                                       "--tmpdir=" + layout.parent_path().string()};
+    std::vector<std::string> options{
+        "--preserve-digests",
+        access.tls_verify ? "--dest-tls-verify=true" : "--dest-tls-verify=false"};
+    if (signing) {
+        const fs::path store = fs::path(layout).concat(".signatures");
+        write_signature_store(*signing, store);
+        arguments.push_back("--registries.d=" + store.string());
+        options.push_back("--sign-by=" + signing->key);
+        task.environment = signing_environment(*signing);
+    }
+    arguments.emplace_back("copy");
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"oci:" + layout.string(), access.place.text()});
+    static_cast<void>(run_skopeo(ctx, access, task, arguments));
 }
 
 }  // namespace edgegpu

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "execution/context.hpp"
+#include "oci/image_signature.hpp"
 #include "oci/reference.hpp"
 
 /// The real skopeo, as the build machine has it: it knows registries, mirrors (registries.conf(5)),
@@ -29,6 +32,10 @@ struct ImageAccess {
     }
 };
 
+/// What skopeo gets in its environment: where the user's configuration is, and the way to the
+/// network.
+[[nodiscard]] std::vector<std::string> skopeo_environment();
+
 /// The bytes of the manifest or index at the place.
 [[nodiscard]] std::string read_image_manifest(const Context& ctx, const ImageAccess& access);
 
@@ -48,7 +55,9 @@ void copy_image_layers(const Context& ctx, const ImageAccess& access, std::uint6
 
 /// Copies the only image of an OCI image layout to a place in a registry, with the same digest.
 /// `policy.json`, which is about images that are taken from elsewhere, is not applied. Interrupted
-/// by `ctx` only: a registry may take any time for a large layer.
-void push_image(const Context& ctx, const std::filesystem::path& layout, const ImageAccess& access);
+/// by `ctx` only: a registry may take any time for a large layer. With `signing`, the image is
+/// signed for the place.
+void push_image(const Context& ctx, const std::filesystem::path& layout, const ImageAccess& access,
+                const std::optional<ImageSigning>& signing = {});
 
 }  // namespace edgegpu

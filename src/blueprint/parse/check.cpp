@@ -378,6 +378,10 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
     check_updates(blueprint, warnings);
     if (blueprint.openshift) {
         check_node(blueprint, mistakes);
+        for (const MachineSetRequest& set : blueprint.openshift->machine_sets) {
+            mistakes.attempt(
+                [&] { require_readable(set.location, "machine set", set.source.string()); });
+        }
     }
     find_mistakes(blueprint.test, mistakes);
     return warnings;

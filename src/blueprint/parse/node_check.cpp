@@ -68,12 +68,6 @@ void check_node(const Blueprint& blueprint, Mistakes& mistakes) {
             check_node_file(file.path, file.location, mistakes);
         }
     }
-    for (const MachineSetRequest& set : blueprint.openshift->machine_sets) {
-        if (!set.source.empty()) {
-            mistakes.attempt(
-                [&] { require_readable(set.location, "machine set", set.source.string()); });
-        }
-    }
     if (blueprint.updates) {
         mistakes.add(error_at(blueprint.updates->location,
                               "[updates] on a node of OpenShift: the cluster decides what its "

@@ -36,7 +36,12 @@ void add_source_options(CLI::App& verb, ImageCommand& image) {
 void add_signing_options(CLI::App& verb, ImageCommand& image) {
     add_value(verb, "--sign", image.sign, "KEY",
               "GPG key that signs the image; FILE.asc is the detached signature (default: "
-              "sign in the blueprint's [ostree], if its [image] has sign = true)")
+              "sign in the blueprint's [ostree], if its [image] has sign = true). With --type "
+              "oci, the image in its registry")
+        ->check(not_empty());
+    add_value(verb, "--signatures", image.signatures, "DIR",
+              "--type oci: directory that gets the signature, as it is published for "
+              "containers-registries.d(5)")
         ->check(not_empty());
     add_value(verb, "--gpg-homedir", image.gpg_homedir, "DIR",
               "GPG home with the secret key (default: the user's)")
