@@ -115,4 +115,31 @@ struct SharingRequest {
     SourceLocation location;
 };
 
+/// `[nvidia.vgpu]`: a guest with a virtual GPU, which gets its licence by nvidia-gridd. The keys
+/// are those of its gridd.conf; what is not set is not written there.
+struct VgpuRequest {
+    /// Licence servers without tokens (NVIDIA's legacy ones); empty: none.
+    std::string server_address;
+    std::optional<unsigned> server_port;
+    std::string backup_server_address;
+    std::optional<unsigned> backup_server_port;
+    /// 0: none, 1: vGPU, 2: RTX vWS, 4: compute.
+    std::optional<unsigned> feature_type;
+    std::optional<bool> enable_ui;
+    /// Minutes.
+    std::optional<unsigned> license_interval;
+    std::optional<unsigned> linger_interval;
+    /// Directory of the client's token; empty: NVIDIA's.
+    std::string token_directory;
+    SourceLocation location;
+
+    /// Whether the licence needs a token, which is each machine's own.
+    [[nodiscard]] bool needs_token() const {
+        return server_address.empty() && feature_type.value_or(1) != 0;
+    }
+};
+
+/// Where nvidia-gridd looks for tokens unless gridd.conf says otherwise.
+inline constexpr const char* usual_token_directory = "/etc/nvidia/ClientConfigToken";
+
 }  // namespace edgegpu

@@ -89,6 +89,9 @@ struct NvidiaRequest {
     /// `[nvidia.mig]`: each PCI id once.
     std::vector<MigLayout> mig;
     std::optional<SharingRequest> sharing;
+    std::optional<VgpuRequest> vgpu;
+    /// Node that GPUs get of which the firmware says none; nothing: they stay without.
+    std::optional<unsigned> numa_node;
     SourceLocation location;
 };
 

@@ -180,6 +180,14 @@ struct ImageCommand {
     std::string target_rule;
     bool allow_unsigned = false;
     bool force = false;
+    /// file for the libvirt domain of a virtual machine that starts the image, and for lines of a
+    /// VMware machine; empty: none
+    std::filesystem::path domain;
+    std::filesystem::path vmx;
+    /// of that machine: GPUs of the host (parse_host_gpu), parse_size or empty, processors or 0
+    std::vector<std::string> host_gpus;
+    std::string machine_memory;
+    unsigned machine_cpus = 0;
     /// of `oci`: where an earlier version is, whose layers keep their packages; empty: none
     std::string previous;
     bool no_tls_verify = false;

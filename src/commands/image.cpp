@@ -8,6 +8,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/image_blueprint.hpp"
+#include "commands/image_machine.hpp"
 #include "commands/image_oci.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
@@ -221,15 +222,21 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     signer.log_to(ctx.log);
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
-    const ImageRequest request =
-        request_of(command, repository, commit, choose_image(command, commit, console), console);
+    const ImageChoices choices = choose_image(command, commit, console);
+    const ImageRequest request = request_of(command, repository, commit, choices, console);
+    const std::vector<MachineFile> machine = machine_files(command, request, choices, console);
     if (request.key) {
         try_key(signer, *request.key);
     }
     Stages stages(ctx, commit.info().name);
     const Image image =
         stages.run([&] { return write_image(ctx, stages, repository, commit, request); });
-    print_result(global.json ? image.provenance : image_summary(image, commit.info(), request));
+    write_machine_files(machine, request.replace);
+    std::string summary = image_summary(image, commit.info(), request);
+    for (const MachineFile& file : machine) {
+        summary += image_row(file.kind, file.path.string());
+    }
+    print_result(global.json ? image.provenance : summary);
     return 0;
 }
 

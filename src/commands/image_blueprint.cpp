@@ -132,6 +132,14 @@ ImageChoices choose_image(const ImageCommand& command, const CommitView& commit,
             console.warn(warning);
         }
         choices.settings = blueprint.image;
+        if (blueprint.nvidia) {
+            choices.cards = blueprint.nvidia->devices;
+            choices.cards.resize(
+                std::max<std::size_t>(choices.cards.size(), blueprint.nvidia->gpus.value_or(0)),
+                choices.cards.empty() ? "" : choices.cards.front());
+            choices.virtual_gpus = blueprint.nvidia->vgpu.has_value();
+            choices.secure_boot = blueprint.nvidia->secure_boot.has_value();
+        }
         if (blueprint.image.sign) {
             choices.key = ImageKey{blueprint.ostree.sign, blueprint.ostree.gpg_homedir};
         }

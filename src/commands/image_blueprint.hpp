@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "blueprint/image_settings.hpp"
 #include "commands/commands.hpp"
 #include "image_file/image.hpp"
@@ -13,6 +16,12 @@ struct ImageChoices {
     ImageSources sources;
     /// nothing: the image is not signed
     std::optional<ImageKey> key;
+    /// PCI id of each GPU of a device, as far as `[nvidia]` says; "": a GPU of an unknown model
+    std::vector<std::string> cards;
+    /// whether they are virtual GPUs (`[nvidia.vgpu]`)
+    bool virtual_gpus = false;
+    /// whether modules are signed for Secure Boot (`[nvidia.secure_boot]`)
+    bool secure_boot = false;
 };
 
 /// Reads the blueprint of `command`, if it names one, and lets options take precedence over its

@@ -41,6 +41,11 @@ void refuse_disk_options(const ImageCommand& command) {
                                       {!command.target_rule.empty(), "--target-rule"},
                                       {command.allow_unsigned, "--allow-unsigned"},
                                       {!command.compress.empty(), "--compress"},
+                                      {!command.domain.empty(), "--domain"},
+                                      {!command.vmx.empty(), "--vmx"},
+                                      {!command.host_gpus.empty(), "--gpu"},
+                                      {!command.machine_memory.empty(), "--memory"},
+                                      {command.machine_cpus != 0, "--cpus"},
                                       {command.force, "--force"}}) {
         if (given) {
             throw error(ErrorKind::usage, "{} does not apply to --type oci", name);

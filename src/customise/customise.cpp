@@ -7,6 +7,7 @@
 #include "customise/accounts/login.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
+#include "customise/files/packaged_secrets.hpp"
 #include "customise/health/greenboot.hpp"
 #include "customise/health/health.hpp"
 #include "customise/images/crio_conf.hpp"
@@ -22,8 +23,10 @@
 #include "customise/system/firewall.hpp"
 #include "customise/system/gpu_devices.hpp"
 #include "customise/system/mig_instances.hpp"
+#include "customise/system/numa_node.hpp"
 #include "customise/system/system.hpp"
 #include "customise/system/trust.hpp"
+#include "customise/system/vgpu.hpp"
 #include "customise/units/firstboot.hpp"
 #include "customise/units/units.hpp"
 #include "customise/updates/updates.hpp"
@@ -86,6 +89,11 @@ std::vector<TreeStep> Customisation::file_steps() {
          [this] { add_accounts(ctx_, blueprint_.users, blueprint_.groups_to_add, seeds_, tree_); }},
         // Their owners may be users of the blueprint.
         {"user files", {"accounts"}, {"/"}, [this] { add_user_files(); }},
+        // A user's file may be in a secret's place.
+        {"packaged secrets",
+         {"user files"},
+         {},
+         [this] { refuse_packaged_secrets(ctx_, placed_, tree_); }},
         {"manifests",
          {"user files"},
          {"/etc/microshift", "/usr/lib/microshift"},
@@ -109,6 +117,16 @@ std::vector<TreeStep> Customisation::file_steps() {
          {"user files"},
          {"/usr/lib/edgegpu/mig", "/usr/libexec/edgegpu/mig", "/usr/lib/systemd/system"},
          [this] { add_mig_instances(ctx_, blueprint_.nvidia, tree_); }},
+        {"numa node",
+         {"user files"},
+         {"/usr/lib/udev/rules.d/70-edgegpu-numa-node.rules"},
+         [this] { add_numa_node(ctx_, blueprint_.nvidia, tree_); }},
+        // The guest's driver may be a user's files.
+        {"vgpu licence",
+         {"user files"},
+         {"/etc/nvidia", "/usr/libexec/edgegpu/vgpu-token", "/usr/lib/systemd/system",
+          "/usr/lib/tmpfiles.d/edgegpu-vgpu.conf"},
+         [this] { add_vgpu_licence(ctx_, blueprint_.nvidia, tree_); }},
         {"nvidia runtime",
          {"user files", "gpu devices"},
          {"/etc/crio/crio.conf.d", "/etc/nvidia-container-runtime/config.toml"},
@@ -195,7 +213,7 @@ std::vector<TreeStep> Customisation::boot_steps() {
          [this] { add_gpu_health(ctx_, blueprint_, placed_, tree_); }},
         // A unit may be a user's file, and presets are those of every unit before.
         {"units",
-         {"accounts", "user files", "gpu devices", "gpu health", "first boot"},
+         {"accounts", "user files", "gpu devices", "vgpu licence", "gpu health", "first boot"},
          {"/etc/systemd", "/usr/lib/systemd/system"},
          [this] { set_all_units(); }},
         {"login",

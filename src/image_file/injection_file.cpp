@@ -18,6 +18,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "image/account_files.hpp"
+#include "image_file/licence_token.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/source_location.hpp"
@@ -282,6 +283,9 @@ void read_injection(const TableReader& table, const fs::path& base, const Commit
     }
     if (const std::optional<TableReader> network = table.table("network")) {
         network->attempt([&] { add_network(*network, commit, injection); });
+    }
+    if (const std::optional<TableReader> nvidia = table.table("nvidia")) {
+        nvidia->attempt([&] { injection.push_back(read_licence_token(*nvidia, base, commit)); });
     }
     for (const TableReader& file : table.tables("files")) {
         file.attempt([&] { read_injected_file(file, base, injection); });

@@ -28,6 +28,7 @@ constexpr std::string_view a_password = "a password";
 constexpr std::string_view a_login = "a login at a registry";
 constexpr std::string_view a_url = "a URL with a password";
 constexpr std::string_view a_file = "passwords";
+constexpr std::string_view a_client_token = "a client's token of NVIDIA's licence server";
 
 using Pattern = Handle<pcre2_code, pcre2_code_free>;
 using MatchData = Handle<pcre2_match_data, pcre2_match_data_free>;
@@ -54,7 +55,7 @@ const std::string name_with = R"re((?<![\w$.-])[\w.-]{0,48}?(?:)re";
 std::vector<Form> all_forms() {
     return {
         {a_token, "(?-i)\\b((?:" + std::string(token_prefixes) + ")[\\w-]{20,})", true},
-        {a_token, R"re((?-i)\b(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}))re", true},
+        {a_token, R"re((?-i)\b(eyJ[\w-]{8,}={0,2}\.eyJ[\w-]{8,}={0,2}\.[\w-]{16,}))re", true},
         // {"auths":
         {a_login, R"re((?-i)\b(eyJhdXRocyI6[\w+/=-]{20,}))re"},
         {a_key, R"re((?-i)\b(AGE-SECRET-KEY-1[A-Z0-9]{50,}))re"},
@@ -172,6 +173,15 @@ bool is_password_file(std::string_view name) {
         ".pgpass",       "pgpass.conf",    "chap-secrets", "pap-secrets", "srp-secrets",
         "ipsec.secrets", "rsyncd.secrets", "chrony.keys",  "sasl_passwd", "ntp.keys"};
     return names.contains(name);
+}
+
+/// A token by which a virtual GPU gets its licence, by its name: its form is that of a JWT, which
+/// need not be one that is recognised.
+bool is_client_token(std::string_view path, std::string_view content) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.ends_with(".tok") && !trim(content).empty() &&
+           (name.starts_with("client_configuration_token") ||
+            path.find("/ClientConfigToken/") != std::string_view::npos);
 }
 
 bool is_comment(std::string_view line) {
@@ -303,6 +313,9 @@ std::vector<WrittenSecret> find_written_secrets(std::string_view path, std::stri
     constexpr std::size_t beginning = 8192;
     if (is_binary_private_key(name, content)) {
         return {{0, a_key}};
+    }
+    if (is_client_token(path, content)) {
+        return {{1, a_client_token}};
     }
     if (content.substr(0, beginning).find('\0') != std::string_view::npos) {
         return {};

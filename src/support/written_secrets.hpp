@@ -21,7 +21,8 @@ struct WrittenSecret {
 /// `hide_secrets` hides too much rather than too little; this reports only what is one: private
 /// keys with their content, tokens of well-known forms, passwords of URLs, registry logins (`auth`
 /// of docker's and podman's JSON), values of settings and options with such a name, lines of
-/// password files. Certificates, public keys, hashes of passwords, and what stands for a value
+/// password files, tokens of NVIDIA's licence server by the name of their file. Certificates,
+/// public keys, hashes of passwords, and what stands for a value
 /// ("${PASSWORD}", "<token>", "changeme", a path) are none, nor are settings in comments and in
 /// sources of programs. Content of compressed files is not seen. Takes time proportional to the
 /// text's length.

@@ -335,6 +335,33 @@ TEST_F(BlueprintCheckTest, secrets_do_not_become_part_of_the_image) {
     }
 }
 
+TEST_F(BlueprintCheckTest, tokens_of_nvidias_licence_server_are_each_machines_own) {
+    const std::string name = "client_configuration_token_04-08-2022-15-02-50.tok";
+    const std::string in_image = "/etc/nvidia/ClientConfigToken/" + name;
+    const std::string token =
+        "eyJhbGciOiJSUzI1NiJ9.eyJqdGkiOiI4ZWM5YyJ9.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
+    const std::string kind = "a client's token of NVIDIA's licence server would be in the image";
+    put("node" + in_image, token);
+    put("token", token);
+    put("node.tar", test::tar_archive({{in_image.substr(1), '0', token, "", 0744}}));
+    EXPECT_EQ(check("[[overlays]]\nsource = \"./node\"\n")
+                  .find("error: node" + in_image + ":1:1: " + kind + ", in " + in_image),
+              0U);
+    EXPECT_NE(check("[[overlays]]\nsource = \"./node.tar\"\n").find(kind), std::string::npos);
+    for (const char* path : {in_image.c_str(), "/etc/site/licence"}) {
+        for (const std::string& content :
+             {"data = \"" + token + "\"\n",
+              "uri = \"file://" + (directory_ / "token").string() + "\"\n"}) {
+            const std::string said =
+                check("[[customizations.files]]\npath = \"" + std::string(path) + "\"\n" + content);
+            EXPECT_NE(said.find(std::string("in the image, in ") + path), std::string::npos)
+                << said;
+            EXPECT_NE(said.find("edgegpu image --inject"), std::string::npos) << said;
+            EXPECT_EQ(said.find("eyJ"), std::string::npos) << said;
+        }
+    }
+}
+
 TEST_F(BlueprintCheckTest, allowances_are_needed_and_have_a_reason) {
     EXPECT_EQ(check("[[allow_secrets]]\npath = \"/etc/a/**\"\nreason = \"a test\"\n"),
               "error: b.toml:7:1: no file that matches \"/etc/a/**\" has a secret\n"

@@ -71,8 +71,8 @@ protected:
         for (const char* name : {"useradd", "usermod", "groupadd", "pwconv"}) {
             file(std::string("/usr/sbin/") + name, "", 0755);
         }
-        for (const char* name :
-             {"sysinit.target", "multi-user.target", "timers.target", "sshd.service"}) {
+        for (const char* name : {"sysinit.target", "multi-user.target", "timers.target",
+                                 "sshd.service", "nvidia-gridd.service"}) {
             file(std::string("/usr/lib/systemd/system/") + name, "");
         }
         file("/etc/ssh/sshd_config", "Include /etc/ssh/sshd_config.d/*.conf\n");
@@ -110,6 +110,8 @@ protected:
         b.microshift.config.emplace().document = R"({"dns":{"baseDomain":"x"}})";
         b.modprobe.blacklist = {"nouveau"};
         b.nvidia.emplace().mig = {{"", {"1g.18gb"}, {}}};
+        b.nvidia->vgpu.emplace().feature_type = 4;
+        b.nvidia->numa_node = 0;
         b.gpu_health.emplace();
         b.hostname = "device";
         b.timezone = {"Europe/Berlin", {"ntp.example"}, {}};

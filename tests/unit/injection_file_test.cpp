@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "blueprint/toml/mistakes.hpp"
+#include "image_file/licence_token.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
@@ -129,6 +130,70 @@ TEST(InjectionFile, AllMistakesAreReportedWithTheirLines) {
           "is-not-there", "\"192.0.2.7/33\" is not an address with prefix"}) {
         EXPECT_NE(said.find(expected), std::string::npos) << expected << "\nin\n" << said;
     }
+}
+
+/// {"alg":"RS256"}.{"exp":EXPIRY} with a signature.
+std::string licence_token(const std::string& claims) {
+    return "eyJhbGciOiJSUzI1NiJ9." + claims + ".c2lnbmF0dXJl";
+}
+constexpr const char* expires_2099 = "eyJleHAiOjQwOTA5MzQ4MDB9";
+constexpr const char* expired_1970 = "eyJleHAiOjF9";
+
+TEST(InjectionFile, TheTokenOfALicenceGoesWhereTheImageLooks) {
+    InjectionFixture fixture;
+    const std::string name = "client_configuration_token_04-08-2022-15-02-50.tok";
+    write_file(fixture.directory() / name, licence_token(expires_2099));
+    const std::string text = "[nvidia]\nclient_token = \"" + name + "\"\n";
+    EXPECT_NE(fixture.failure(text).find("F:2:16: the image has no nvidia-gridd"),
+              std::string::npos);
+    fixture.add_file("/usr/lib/systemd/system/nvidia-gridd.service", "");
+    const Injection usual = fixture.read(text);
+    ASSERT_EQ(usual.size(), 1U);
+    EXPECT_EQ(usual[0].path, "/etc/nvidia/ClientConfigToken/" + name);
+    EXPECT_EQ(usual[0].mode, 0744U);
+    EXPECT_EQ(usual[0].content, licence_token(expires_2099));
+    const Injection by_path =
+        fixture.read("[[files]]\npath = \"" + usual[0].path + "\"\nsource = \"" + name + "\"\n");
+    EXPECT_EQ(by_path[0].mode, 0744U);
+    EXPECT_EQ(
+        token_directory_of("# ClientConfigTokenPath=/a\n ClientConfigTokenPath = /var/lib/t/\n"),
+        "/var/lib/t");
+    EXPECT_EQ(token_directory_of("FeatureType=4\n"), "/etc/nvidia/ClientConfigToken");
+    EXPECT_EQ(token_directory_of("ClientConfigTokenPath=\n"), "/etc/nvidia/ClientConfigToken");
+}
+
+TEST(InjectionFile, WhatIsNoTokenOrIsNotUsedIsAnError) {
+    InjectionFixture fixture;
+    fixture.add_file("/usr/bin/nvidia-gridd", "");
+    const std::string text = "[nvidia]\nclient_token = \"a.tok\"\n";
+    for (const std::string& none :
+         {std::string(), std::string("eyJhbGciOiJSUzI1NiJ9"),
+          std::string("eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjF9"), licence_token("e30=.e30="),
+          licence_token("a b"), licence_token("WzFd"), licence_token(expires_2099) + ".e30",
+          std::string("<html>a.b.c</html>"), std::string("\0.\0.\0", 5)}) {
+        write_file(fixture.directory() / "a.tok", none);
+        EXPECT_NE(fixture.failure(text).find("F:2:16: a.tok is not a client's token"),
+                  std::string::npos)
+            << none;
+    }
+    write_file(fixture.directory() / "a.tok", licence_token(expired_1970));
+    EXPECT_NE(fixture.failure(text).find("a.tok expired before the commit was made"),
+              std::string::npos);
+    write_file(fixture.directory() / "a.tok", licence_token(expires_2099));
+    EXPECT_EQ(fixture.failure(text), "no error");
+    EXPECT_NE(fixture.failure("[nvidia]\nclient_token = \"b.tok\"\n").find("b.tok"),
+              std::string::npos);
+    EXPECT_NE(fixture.failure("[nvidia]\nclient_token = \"token\"\n").find("is called *.tok"),
+              std::string::npos);
+    EXPECT_NE(fixture.failure("[nvidia]\n").find("client_token"), std::string::npos);
+    for (const char* directory : {"/usr/etc", "/usr/etc/nvidia"}) {
+        if (!fixture.tree.entries.contains(directory)) {
+            fixture.add_directory(directory);
+        }
+    }
+    fixture.add_file("/usr/etc/nvidia/gridd.conf", "ServerAddress=licences.example\n");
+    EXPECT_NE(fixture.failure(text).find("has ServerAddress=licences.example, with which no token"),
+              std::string::npos);
 }
 
 TEST(InjectionFile, ANetworkThatNothingConfiguresIsAnError) {

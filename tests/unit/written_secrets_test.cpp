@@ -78,6 +78,26 @@ TEST(WrittenSecrets, Tokens) {
               "none");
 }
 
+/// By the name of their file, whatever is in it; without that by their form.
+TEST(WrittenSecrets, TokensOfNvidiasLicenceServer) {
+    const std::string jwt =
+        "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ==.eyJqdGkiOiI4ZWM5YyIsImV4cCI6MTk3NH0=."
+        "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
+    const std::string usual = "client_configuration_token_04-08-2022-15-02-50.tok";
+    const std::string kind = "1 a client's token of NVIDIA's licence server";
+    EXPECT_EQ(first(jwt), "1 an access token");
+    EXPECT_EQ(first("# moved\n" + jwt + "\n", "/etc/a.conf"), "2 an access token");
+    EXPECT_EQ(first(jwt, "/etc/nvidia/ClientConfigToken/" + usual), kind);
+    EXPECT_EQ(first(jwt, "/usr/share/" + usual), kind);
+    EXPECT_EQ(first("another form", "/usr/share/" + usual), kind);
+    EXPECT_EQ(first(std::string("\0\1", 2), usual), kind);
+    EXPECT_EQ(first("another form", "/etc/nvidia/ClientConfigToken/site.tok"), kind);
+    EXPECT_EQ(first("another form", "client_configuration_token.tok"), kind);
+    EXPECT_EQ(first("\n", usual), "none");
+    EXPECT_EQ(first("another form", "/usr/share/grammar.tok"), "none");
+    EXPECT_EQ(first("Tokens go here.", "/etc/nvidia/ClientConfigToken/README"), "none");
+}
+
 TEST(WrittenSecrets, PasswordsOfSettings) {
     for (const std::string& line :
          {std::string("password=hunter2"), std::string("db.password: hunter2"),

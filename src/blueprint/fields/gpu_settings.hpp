@@ -40,4 +40,16 @@ consteval auto fields_of(const SharingRequest*) {
         unordered_input("resources", &Sharing::resources), place(&Sharing::location));
 }
 
+consteval auto fields_of(const VgpuRequest*) {
+    using Vgpu = VgpuRequest;
+    return all_fields_of<Vgpu>(
+        input("ServerAddress", &Vgpu::server_address), input("ServerPort", &Vgpu::server_port),
+        input("BackupServerAddress", &Vgpu::backup_server_address),
+        input("BackupServerPort", &Vgpu::backup_server_port),
+        input("FeatureType", &Vgpu::feature_type), input("EnableUI", &Vgpu::enable_ui),
+        input("LicenseInterval", &Vgpu::license_interval),
+        input("LingerInterval", &Vgpu::linger_interval),
+        input("ClientConfigTokenPath", &Vgpu::token_directory), place(&Vgpu::location));
+}
+
 }  // namespace edgegpu

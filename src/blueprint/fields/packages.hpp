@@ -71,6 +71,7 @@ consteval auto fields_of(const NvidiaRequest*) {
         chooses_packages("profile", &Nvidia::profile), unordered_input("devices", &Nvidia::devices),
         no_input("gpus", &Nvidia::gpus), no_input("secure_boot", &Nvidia::secure_boot),
         input("mig", &Nvidia::mig), input("sharing", &Nvidia::sharing),
+        input("vgpu", &Nvidia::vgpu), input("numa_node", &Nvidia::numa_node),
         place(&Nvidia::devices_location), place(&Nvidia::location));
 }
 

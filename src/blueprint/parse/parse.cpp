@@ -277,6 +277,9 @@ ReadBlueprint parse_image_settings(const fs::path& path, const GivenParameters& 
     if (const auto customizations = root.table("customizations")) {
         read_disk_customizations(*customizations, blueprint);
     }
+    if (const auto nvidia = root.table("nvidia")) {
+        blueprint.nvidia = read_nvidia_cards(*nvidia);
+    }
     mistakes.throw_any(path.string());
     return read;
 }

@@ -31,6 +31,7 @@ constexpr std::string_view audit = "the audit daemon refuses what others can cha
 constexpr std::string_view polkit = "polkitd reads its rules as a user of its own";
 constexpr std::string_view hashes = "hashes of passwords are for their owner alone";
 constexpr std::string_view programs = "programs are executable";
+constexpr std::string_view licences = "nvidia-gridd reads it as NVIDIA's guide has it installed";
 
 /// The first row that fits counts. Sources: NetworkManager, nms-keyfile-utils.c
 /// (nms_keyfile_utils_check_file_permissions_stat) and nm-dispatcher.c (check_permissions); sudo,
@@ -42,7 +43,8 @@ constexpr std::string_view programs = "programs are executable";
 /// auditd-config.c (load_config); libpq, fe-connect.c (passwordFromFile); OpenVPN, options.c
 /// (check_file_access, a warning); chrony.conf(5), "keyfile", of which the package's has the group
 /// chrony; polkit(8), whose daemon is not root; ftp(1) for .netrc, wg-quick(8), pppd(8),
-/// ipsec.secrets(5), wpa_supplicant.conf(5), crypttab(5), krb5.conf(5), shadow(5);
+/// ipsec.secrets(5), wpa_supplicant.conf(5), crypttab(5), krb5.conf(5), shadow(5); NVIDIA's vGPU
+/// licensing guide for the client's token;
 /// systemd.generator(7), systemd-suspend.service(8), dracut.modules(7), kernel-install(8): they
 /// start what is executable.
 constexpr std::array rows{
@@ -105,6 +107,7 @@ constexpr std::array rows{
     PathMode{"/etc/crio/openshift-pull-secret", 0600, 0077, 0400, false, passwords},
     PathMode{"/etc/containers/auth.json", 0600, 0007, 0400, false, passwords},
     PathMode{"/etc/ostree/auth.json", 0600, 0007, 0400, false, passwords},
+    PathMode{"/etc/nvidia/ClientConfigToken/*.tok", 0744, 0022, 0400, false, licences},
     PathMode{"/etc/shadow*", 0000, 0007, 0000, false, hashes},
     PathMode{"/etc/gshadow*", 0000, 0007, 0000, false, hashes},
     PathMode{"/etc/security/opasswd", 0600, 0077, 0400, false, hashes},

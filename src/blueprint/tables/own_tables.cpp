@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "blueprint/distro/distro.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/tables/tables.hpp"
@@ -99,6 +101,16 @@ SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& s
     return request;
 }
 
+void read_cards(const TableReader& table, NvidiaRequest& nvidia) {
+    nvidia.devices_location = table.location("devices");
+    for (const LocatedString& device : table.strings("devices")) {
+        table.attempt([&] { nvidia.devices.push_back(read_nvidia_device(device)); });
+    }
+    if (const auto gpus = table.integer("gpus", 1, 64)) {
+        nvidia.gpus = static_cast<unsigned>(*gpus);
+    }
+}
+
 NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     NvidiaRequest nvidia;
     nvidia.location = table.location();
@@ -127,15 +139,15 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
         table.note(
             error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile));
     }
-    nvidia.devices_location = table.location("devices");
-    for (const LocatedString& device : table.strings("devices")) {
-        table.attempt([&] { nvidia.devices.push_back(read_nvidia_device(device)); });
-    }
-    if (const auto gpus = table.integer("gpus", 1, 64)) {
-        nvidia.gpus = static_cast<unsigned>(*gpus);
-    }
+    read_cards(table, nvidia);
     if (const auto secure_boot = table.table("secure_boot")) {
         table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
+    }
+    if (const auto vgpu = table.table("vgpu")) {
+        nvidia.vgpu = read_vgpu(*vgpu);
+    }
+    if (const auto node = table.integer("numa_node", 0, 1023)) {
+        nvidia.numa_node = static_cast<unsigned>(*node);
     }
     // Read after [microshift], whose bundles they change.
     for (const char* key : {"mig", "sharing"}) {
@@ -143,6 +155,16 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     }
     table.finish();
     return nvidia;
+}
+
+void note_numa_node(const TableReader& nvidia, Blueprint& blueprint) {
+    if (blueprint.nvidia->numa_node) {
+        blueprint.notes.push_back(fmt::format(
+            "{}: devices write NUMA node {} to GPUs of which the firmware says none: that taints "
+            "their kernel (\"[Firmware Bug]: Overriding NUMA node\"); an expander bridge in the "
+            "virtual machine is the cure (edgegpu image --domain)",
+            nvidia.location("numa_node").text(), *blueprint.nvidia->numa_node));
+    }
 }
 
 /// Syntax is checked by check_blueprint, names against the final policy.
@@ -211,6 +233,19 @@ std::string read_nvidia_device(const LocatedString& text) {
     return id;
 }
 
+NvidiaRequest read_nvidia_cards(const TableReader& table) {
+    NvidiaRequest nvidia;
+    nvidia.location = table.location();
+    read_cards(table, nvidia);
+    if (table.has("vgpu")) {
+        nvidia.vgpu.emplace();
+    }
+    if (table.has("secure_boot")) {
+        nvidia.secure_boot.emplace();
+    }
+    return nvidia;
+}
+
 void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     // Location for messages about the whole blueprint, in case there is no [ostree].
     blueprint.ostree.location = root.location();
@@ -225,6 +260,7 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     const std::optional<TableReader> nvidia = root.table("nvidia");
     if (nvidia) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);
+        note_numa_node(*nvidia, blueprint);
     }
     if (const auto selinux = root.table("selinux")) {
         read_selinux(*selinux, scope, blueprint.selinux);

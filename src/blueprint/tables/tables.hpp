@@ -23,6 +23,10 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
 /// `[ostree]`. Notes mistakes.
 void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
+/// Of `[nvidia]`, what describes a machine with the GPUs: `devices`, `gpus`, and whether there are
+/// `[nvidia.vgpu]` and `[nvidia.secure_boot]`. Notes mistakes in the first two.
+[[nodiscard]] NvidiaRequest read_nvidia_cards(const TableReader& table);
+
 /// A PCI id of NVIDIA, in lower case: "10DE:20B7" → "10de:20b7". Throws ErrorKind::usage for other
 /// text.
 [[nodiscard]] std::string read_nvidia_device(const LocatedString& text);
@@ -32,6 +36,9 @@ void read_ostree_table(const TableReader& root, const ParseScope& scope, Bluepri
 /// for them, as components, values and patches that the blueprint could name as well. Notes
 /// mistakes.
 void read_gpu_sharing(const TableReader& nvidia, Blueprint& blueprint);
+
+/// `[nvidia.vgpu]`. Notes mistakes.
+[[nodiscard]] VgpuRequest read_vgpu(const TableReader& table);
 
 /// An element of `[[overlays]]`, with its rules. Throws ErrorKind::usage.
 [[nodiscard]] OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope);

@@ -82,6 +82,29 @@ void add_installer_options(CLI::App& verb, ImageCommand& image) {
                   "installer-iso: install a commit whose signature cannot be verified");
 }
 
+void add_machine_options(CLI::App& verb, ImageCommand& image) {
+    add_value(verb, "--domain", image.domain, "FILE",
+              "Write a libvirt domain of a virtual machine that starts the image with GPUs of a "
+              "host: UEFI, an expander bridge for each of their NUMA nodes")
+        ->check(not_empty());
+    add_value(verb, "--vmx", image.vmx, "FILE",
+              "Write lines for a VMware machine's configuration: EFI, memory reserved, addresses "
+              "for the BARs of the blueprint's GPUs")
+        ->check(not_empty());
+    add_value(verb, "--gpu", image.host_gpus, "ADDRESS",
+              "--domain: a GPU of the host, by PCI address and NUMA node (0000:3b:00.0@1), or the "
+              "UUID of a mediated device; can be given several times")
+        ->check(not_empty())
+        ->expected(1)
+        ->take_all();
+    add_value(verb, "--memory", image.machine_memory, "SIZE",
+              "--domain, --vmx: memory of the machine (default: 16G)")
+        ->check(size_text());
+    add_value(verb, "--cpus", image.machine_cpus, "N",
+              "--domain, --vmx: processors of the machine (default: 4)")
+        ->check(number_in(1, 1024));
+}
+
 void add_oci_options(CLI::App& verb, ImageCommand& image) {
     add_value(verb, "--previous", image.previous, "IMAGE",
               "oci: an earlier version of the image (oci:DIR[:TAG] or "
@@ -117,6 +140,7 @@ void add_image(CLI::App& app, ImageCommand& image) {
     add_source_options(*verb, image);
     add_disk_options(*verb, image);
     add_installer_options(*verb, image);
+    add_machine_options(*verb, image);
     add_oci_options(*verb, image);
     add_value(*verb, "--compress", image.compress, "none|zstd|clusters",
               "Compress the image: zstd, the whole file; clusters, those of a qcow2 image, which "

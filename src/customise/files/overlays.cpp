@@ -10,9 +10,9 @@
 
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/toml/toml_reader.hpp"
+#include "customise/files/package_owner.hpp"
 #include "image/account_files.hpp"
 #include "image/content.hpp"
-#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/path_glob.hpp"
@@ -69,24 +69,6 @@ Attributes attributes_of(const std::vector<KnownRule>& rules, const Owner& owner
         }
     }
     return found;
-}
-
-/// The package that owns `path` ("bash-5.2-1"), according to the image's own rpm; empty if
-/// unknown. For error messages only.
-std::string package_of(const Context& ctx, const Tree& tree, const std::string& path) {
-    std::error_code code;
-    if (tree.root.empty() || !fs::is_directory(tree.root, code) ||
-        find_entry(tree, "/usr/bin/rpm") == nullptr) {
-        return {};
-    }
-    SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
-    command.argv = {"rpm", "-qf", "--queryformat", "%{NAME}-%{VERSION}-%{RELEASE}", path};
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    const bool known = result.status == 0 && !result.output.empty() &&
-                       result.output.find_first_of(" \n/") == std::string::npos;
-    return known ? result.output : std::string();
 }
 
 /// Copies one overlay into the tree.

@@ -163,7 +163,8 @@ void judge_requirements(Examination& examination, const NvmlGpu& gpu, const std:
     if (!gpu.licence.empty() && !gpu.licence.starts_with("Licensed")) {
         Found& found = report_note(examination, Step::condition, "vgpu-licence", at,
                                    at + ": the vGPU's licence state is " + gpu.licence,
-                                   "Look at the licence server and at nvidia-gridd");
+                                   "Look at the licence server and at nvidia-gridd (journalctl -u "
+                                   "nvidia-gridd -u edgegpu-vgpu-token)");
         found.finding.verdict = Verdict::machine;
     }
 }
