@@ -52,7 +52,8 @@ std::string name_holder(const fs::path& path) {
 
 /// Calls `attempt` until it returns true. Not a wait in the kernel, which no flag would end.
 void wait_until(const Context& ctx, const fs::path& path, std::string_view what,
-                const std::function<bool()>& attempt) {
+                const std::function<bool()>& attempt,
+                std::optional<std::chrono::seconds> limit = {}) {
     const auto began = std::chrono::steady_clock::now();
     bool said = false;
     std::string holder;
@@ -63,6 +64,10 @@ void wait_until(const Context& ctx, const fs::path& path, std::string_view what,
         }
         if (holder.empty()) {
             holder = name_holder(path);
+        }
+        if (limit && std::chrono::steady_clock::now() - began >= *limit) {
+            throw error("{}: after {} s, {} still {}", path.string(), limit->count(), holder, what)
+                .hinted("wait until that has ended; --lock-wait waits longer");
         }
         if (!said && ctx.console != nullptr &&
             std::chrono::steady_clock::now() - began >= silent_wait) {
@@ -145,14 +150,18 @@ FileLock FileLock::take(const Context& ctx, const fs::path& path, LockMode mode,
     return std::move(*taken);
 }
 
-void wait_for_lock(const Context& ctx, int file, const fs::path& path, std::string_view what) {
-    wait_until(ctx, path, what, [&] {
-        const bool taken = lock_file(file, LOCK_EX | LOCK_NB);
-        if (!taken && errno != EWOULDBLOCK) {
-            throw errno_error("cannot lock " + path.string(), errno);
-        }
-        return taken;
-    });
+void wait_for_lock(const Context& ctx, int file, const fs::path& path, std::string_view what,
+                   std::optional<std::chrono::seconds> limit) {
+    wait_until(
+        ctx, path, what,
+        [&] {
+            const bool taken = lock_file(file, LOCK_EX | LOCK_NB);
+            if (!taken && errno != EWOULDBLOCK) {
+                throw errno_error("cannot lock " + path.string(), errno);
+            }
+            return taken;
+        },
+        limit);
 }
 
 void FileLock::share() {

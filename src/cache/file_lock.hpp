@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -56,8 +57,9 @@ private:
 };
 
 /// flock(2), exclusive, of an open file or directory that is not a lock's own: `path` is for
-/// messages. Waits as FileLock::take does, and throws the same.
+/// messages. Waits as FileLock::take does, and throws the same; and Error if it is not free within
+/// `limit`.
 void wait_for_lock(const Context& ctx, int file, const std::filesystem::path& path,
-                   std::string_view what);
+                   std::string_view what, std::optional<std::chrono::seconds> limit = {});
 
 }  // namespace edgegpu

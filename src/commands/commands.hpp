@@ -227,6 +227,8 @@ struct PublishCommand {
     unsigned keep = 0;
     /// see PruneCommand
     std::string grace;
+    /// parse_duration, or "0"; empty: the default
+    std::string lock_wait;
     /// of the summary
     SigningOptions keys;
 };
@@ -237,6 +239,10 @@ struct PromoteCommand {
     std::string source;
     /// the ref that gets its tree
     std::string to;
+    /// "SOURCE:REF" of other refs that get a commit at the same time
+    std::vector<std::string> also;
+    /// checksum of the commit that `to` has to have, or "none"; "REF=CHECKSUM" of another ref
+    std::vector<std::string> expect_before;
     std::filesystem::path repo = "repo";
     DeltaChoice deltas;
     /// of commit and summary
@@ -247,6 +253,8 @@ struct PromoteCommand {
     /// of the ref `to`; empty: it has not ended
     std::string end_of_life;
     std::string rebase_to;
+    /// parse_duration, or "0"; empty: the default
+    std::string lock_wait;
     bool dry_run = false;
 };
 
@@ -290,6 +298,8 @@ struct PruneCommand {
     /// commits, without which nothing is pruned
     std::vector<std::string> pin;
     std::vector<std::string> unpin;
+    /// parse_duration, or "0"; empty: the default
+    std::string lock_wait;
     bool dry_run = false;
     /// of the summary
     SigningOptions keys;
@@ -307,6 +317,8 @@ struct UploadCommand {
     bool overwrite = false;
     /// parse_duration; empty: nothing is removed
     std::string delete_after;
+    /// parse_duration, or "0"; empty: the default
+    std::string lock_wait;
 };
 
 /// `edgegpu rollout`

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "commit/cancellable.hpp"
+#include "commit/lock_wait.hpp"
 #include "commit/repository.hpp"
 #include "support/error.hpp"
 
@@ -31,21 +32,24 @@ OstreeRepo* require_locking(const Repo::Impl& repo) {
 const char* hint_for(OstreeRepoLockType type) {
     return type == OSTREE_REPO_LOCK_SHARED
                ? "another program holds the lock, such as `edgegpu prune` or `ostree prune`: try "
-                 "again when it has ended; how long is waited is lock-timeout-secs in the "
-                 "repository's config"
+                 "again when it has ended; how long is waited is --lock-wait, or lock-timeout-secs "
+                 "in "
+                 "the repository's config"
                : "a build, `edgegpu publish`, `promote` or `upload`, or another program is working "
                  "on the repository: try again when it has ended; how long is waited is "
-                 "lock-timeout-secs in the repository's config";
+                 "--lock-wait, "
+                 "or lock-timeout-secs in the repository's config";
 }
 
 }  // namespace
 
 RepositoryLock::RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
-                               OstreeRepoLockType type)
+                               OstreeRepoLockType type, const LockWait& wait)
     : repo_(repo), type_(type) {
     if (repo_ == nullptr) {
         return;
     }
+    wait_until_unlocked(ctx, repo_, shown, type_, wait, hint_for(type_));
     const Cancellable cancellable(ctx);
     GlibFailure failure;
     if (ostree_repo_lock_push(repo_, type_, cancellable.get(), failure.out()) == FALSE) {
@@ -60,13 +64,14 @@ RepositoryLock::~RepositoryLock() {
     }
 }
 
-SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo)
-    : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED) {}
+SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait)
+    : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED, wait) {}
 
-SharedLock::SharedLock(const Context& ctx, const RepositoryView& repository)
-    : RepositoryLock(ctx, lockable(repository), repository.path(), OSTREE_REPO_LOCK_SHARED) {}
+SharedLock::SharedLock(const Context& ctx, const RepositoryView& repository, const LockWait& wait)
+    : RepositoryLock(ctx, lockable(repository), repository.path(), OSTREE_REPO_LOCK_SHARED, wait) {}
 
-ExclusiveLock::ExclusiveLock(const Context& ctx, const Repo::Impl& repo)
-    : RepositoryLock(ctx, require_locking(repo), repo.path.string(), OSTREE_REPO_LOCK_EXCLUSIVE) {}
+ExclusiveLock::ExclusiveLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait)
+    : RepositoryLock(ctx, require_locking(repo), repo.path.string(), OSTREE_REPO_LOCK_EXCLUSIVE,
+                     wait) {}
 
 }  // namespace edgegpu

@@ -10,6 +10,7 @@
 
 #include "cache/file_lock.hpp"
 #include "commit/commit.hpp"
+#include "commit/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "repository/check.hpp"
 #include "repository/commit_view.hpp"
@@ -94,10 +95,10 @@ void require_place_of_ref(int repository, const std::filesystem::path& path,
 /// once, for one open repository, is as strong as the strongest of them.
 class RepositoryLock {
 public:
-    /// Waits for it, as long as the repository's config says. `repo` must outlive it; with null,
-    /// nothing is locked. `shown` is its path for messages. Throws Error.
+    /// Waits for it, see wait_until_unlocked. `repo` must outlive it; with null, nothing is locked.
+    /// `shown` is its path for messages. Throws Error.
     RepositoryLock(const Context& ctx, OstreeRepo* repo, const std::string& shown,
-                   OstreeRepoLockType type);
+                   OstreeRepoLockType type, const LockWait& wait = {});
     RepositoryLock(const RepositoryLock&) = delete;
     RepositoryLock& operator=(const RepositoryLock&) = delete;
     ~RepositoryLock();
@@ -112,10 +113,10 @@ private:
 class SharedLock : public RepositoryLock {
 public:
     /// Waits for it. Throws Error.
-    SharedLock(const Context& ctx, const Repo::Impl& repo);
+    SharedLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait = {});
     /// The same for a reader: none if the lock's file cannot be opened, as that of somebody else's
     /// repository, or is not there.
-    SharedLock(const Context& ctx, const RepositoryView& repository);
+    SharedLock(const Context& ctx, const RepositoryView& repository, const LockWait& wait = {});
 };
 
 /// The lock for whoever removes objects: nobody has a SharedLock while it exists. What its holder
@@ -123,7 +124,7 @@ public:
 class ExclusiveLock : public RepositoryLock {
 public:
     /// Waits for it. Throws Error, also for a repository whose config switches locks off.
-    ExclusiveLock(const Context& ctx, const Repo::Impl& repo);
+    ExclusiveLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait = {});
 };
 
 /// Leaves the summary's marker: from before something changes that the summary names until it is

@@ -20,12 +20,24 @@ struct ReadCommit {
     std::optional<CommitNode> tree;
 };
 
+/// What is shown of a commit. The rest, above all the packages, would be most of the memory for a
+/// ref that has had thousands.
+CommitInfo shown_of(const CommitInfo& info) {
+    CommitInfo shown;
+    shown.name = info.name;
+    shown.checksum = info.checksum;
+    shown.parent = info.parent;
+    shown.time = info.time;
+    shown.version = info.version;
+    return shown;
+}
+
 ReadCommit read_commit(const RepositoryView& repository, const std::string& checksum) {
     ReadCommit read;
     try {
         const CommitView view = repository.commit_at(checksum, checksum);
         read.commit.record = read_channel_record(view);
-        read.commit.commit = view.info();
+        read.commit.commit = shown_of(view.info());
         read.tree = view.root();
     } catch (const Error& failure) {
         read.commit.commit.checksum = checksum;

@@ -10,7 +10,7 @@ namespace edgegpu {
 
 /// A commit that a ref has, or had.
 struct ChannelCommit {
-    /// If it could not be read, only its checksum is set.
+    /// Checksum, parent, time and version; if it could not be read, only its checksum.
     CommitInfo commit;
     ChannelRecord record;
     /// its image is older than that of the commit before it

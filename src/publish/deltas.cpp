@@ -197,7 +197,15 @@ std::vector<CommitView> delta_sources(const Context& ctx, const RepositoryView& 
     };
     for (const std::string& name : request.from) {
         if (const std::optional<unsigned> count = number_in(name)) {
-            for (CommitView& version : versions_before(view, ref, commit, *count)) {
+            std::vector<CommitView> versions = versions_before(view, ref, commit, *count);
+            if (versions.size() < *count) {
+                // Pruned, or never published: whoever asks for five counts on five.
+                ctx.console->note(
+                    fmt::format("{}: --delta-from {}, and the repository has {} of the versions "
+                                "before: devices with older ones download objects",
+                                ref.name, *count, versions.size()));
+            }
+            for (CommitView& version : versions) {
                 add(std::move(version));
             }
         } else {

@@ -40,8 +40,8 @@ struct DeltaRequest {
 };
 
 /// The commits of the target that deltas to `commit` are made from. None is `commit` itself, and
-/// none comes twice. Warns of many devices whose commit the target does not have. Throws
-/// ErrorKind::usage for a name that is unknown.
+/// none comes twice. Warns of many devices whose commit the target does not have, and notes if it
+/// has fewer versions than are asked for. Throws ErrorKind::usage for a name that is unknown.
 [[nodiscard]] std::vector<CommitView> delta_sources(const Context& ctx, const Repo& target,
                                                     const DeltaRequest& request,
                                                     const std::string& commit);

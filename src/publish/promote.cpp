@@ -14,7 +14,6 @@
 #include "publish/end_of_life.hpp"
 #include "publish/rollout.hpp"
 #include "publish/verification.hpp"
-#include "repository/tree_objects.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/text/terminal_text.hpp"
@@ -89,6 +88,25 @@ void require_other_ref(const PromoteRequest& request, const Plan& plan) {
     }
 }
 
+/// Somebody else may have promoted to the ref, or published it, since the caller has looked.
+void require_expected(const PromoteRequest& request, const Plan& plan) {
+    const std::string now = plan.head ? plan.head->info().checksum : std::string(no_commit);
+    // What has been ended behind the ref is ended by the same call.
+    const bool made = plan.unchanged && plan.head->info().checksum != plan.source.info().checksum;
+    const std::string& parent = made ? plan.head->info().parent : now;
+    if (request.expected.empty() || now == request.expected ||
+        (made && parent == request.expected) ||
+        (made && parent.empty() && request.expected == no_commit)) {
+        return;
+    }
+    throw error("{}: it has {}, and not {}, as --expect-before says", request.to,
+                plan.head ? now : "no commit",
+                request.expected == no_commit ? "no commit" : request.expected)
+        .hinted(
+            "somebody else has given it another one: look at that (edgegpu channels), and promote "
+            "on top of it if that is right; nothing has been changed");
+}
+
 bool lacks_signature_of(const CommitView& commit, Signer& signer) {
     const VariantHandle object = commit.load(OSTREE_OBJECT_TYPE_COMMIT, commit.info().checksum, "");
     return lacks_signature(commit.detached_metadata().get(), bytes_of(object.get()), signer);
@@ -118,6 +136,7 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
             record.image_time < now.image_time && !has_tree_of(*plan.head, plan.source);
         plan.commit.parent = info.checksum;
     }
+    require_expected(request, plan);
     require_other_ref(request, plan);
     require_whole(ctx, plan.source);
     const CommitView& image = plan.head ? *plan.head : plan.source;
@@ -223,32 +242,6 @@ bool sign_later(const Repo::Impl& target, const CommitView& head, Signer& signer
     return true;
 }
 
-DeviceDownload download_of(const Context& ctx, const CommitView& source, const CommitView& head) {
-    std::set<std::string> present;
-    const TreeObjects old = list_objects(ctx, head);
-    for (const std::vector<TreeObject>* list : {&old.files, &old.directories}) {
-        for (const TreeObject& object : *list) {
-            present.insert(object.checksum);
-        }
-    }
-    DeviceDownload download;
-    const TreeObjects all = list_objects(ctx, source);
-    for (const TreeObject& object : all.files) {
-        if (!present.contains(object.checksum)) {
-            ++download.objects;
-            download.bytes += source.stored_size(object.checksum, object.path);
-        }
-    }
-    for (const TreeObject& object : all.directories) {
-        if (!present.contains(object.checksum)) {
-            const VariantHandle content = source.load(object.type, object.checksum, object.path);
-            ++download.objects;
-            download.bytes += g_variant_get_size(content.get());
-        }
-    }
-    return download;
-}
-
 /// What is so already, and what the plan says.
 Promoted begin_result(const Plan& plan) {
     Promoted promoted;
@@ -273,12 +266,8 @@ Promoted begin_result(const Plan& plan) {
     return promoted;
 }
 
-}  // namespace
-
-Promoted plan_promotion(const Context& ctx, Stages& stages, const PromoteRequest& request,
-                        Signer& signer) {
-    stages.begin_quietly("check", "checking");
-    const RepositoryView view(request.repository);
+Promoted plan_one(const Context& ctx, const RepositoryView& view, const PromoteRequest& request,
+                  Signer& signer) {
     require_ref_name(request.to);
     require_place_of_ref(ostree_repo_get_dfd(view.handle()), request.repository, request.to);
     require_delta_sources(view, request.deltas.from);
@@ -293,55 +282,109 @@ Promoted plan_promotion(const Context& ctx, Stages& stages, const PromoteRequest
             [&] { promoted.download = download_of(ctx, plan.source, *plan.head); }));
         ctx.check_cancelled();
     }
-    stages.end("");
     return promoted;
 }
 
-Promoted promote(const Context& ctx, Stages& stages, const PromoteRequest& request,
-                 Signer& signer) {
-    stages.begin_quietly("check", "checking");
-    // Does not create a repository, as the next one would.
-    static_cast<void>(RepositoryView(request.repository));
-    require_signed_summary(request.repository, signer);
-    Repo target(ctx, request.repository, request.to);
-    const Repo::Impl& impl = target.impl();
-    std::vector<Release> releases;
-    // What is promoted may be pruned otherwise, and what is written before the ref has it. It ends
-    // before the repository, which is among the releases then, is closed.
-    const SharedLock lock(ctx, impl);
-    Plan plan = make_plan(ctx, impl.view(), request, head_of(impl.view(), request.to), signer);
-    warn(ctx, plan, signer);
-    // Before anything is written, as there may be mistakes in these.
-    std::vector<CommitView> sources = delta_sources(
-        ctx, target, request.deltas, plan.unchanged ? plan.head->info().checksum : std::string());
-    stages.end("");
+void require_different_refs(const std::vector<SignedPromotion>& promotions) {
+    std::set<std::string_view> refs;
+    for (const SignedPromotion& promotion : promotions) {
+        if (!refs.insert(promotion.request.to).second) {
+            throw error(ErrorKind::usage, "{}: is named twice as a ref that gets a commit",
+                        promotion.request.to)
+                .hinted("each ref gets one commit: name it once, with --to or --also");
+        }
+    }
+}
 
-    stages.begin_quietly("commit", "writing the commit of");
-    Promoted promoted = begin_result(plan);
+/// Writes the commit of a plan, if one is needed, and its signature.
+CommitView write_commit(const Context& ctx, const Repo::Impl& target, const Plan& plan,
+                        Signer& signer, Promoted& promoted) {
     if (plan.unchanged) {
-        promoted.ref.unchanged = !sign_later(impl, *plan.head, signer);
+        promoted.ref.unchanged = !sign_later(target, *plan.head, signer);
     }
     CommitView commit = plan.unchanged
-                            ? impl.view().commit_at(plan.head->info().checksum, request.to)
-                            : write_promoted(impl, plan, signer);
+                            ? target.view().commit_at(plan.head->info().checksum, plan.commit.ref)
+                            : write_promoted(target, plan, signer);
     if (!plan.unchanged) {
         require_signed_commit(ctx, commit, plan.head ? *plan.head : plan.source);
         promoted.record = read_channel_record(commit);
     }
     promoted.ref.commit = commit.info();
     promoted.ref.is_signed = is_signed(commit);
-    std::erase_if(sources, [&](const CommitView& source) {
-        return source.info().checksum == commit.info().checksum;
-    });
+    return commit;
+}
+
+}  // namespace
+
+std::vector<Promoted> plan_promotions(const Context& ctx, Stages& stages,
+                                      const std::vector<SignedPromotion>& promotions) {
+    stages.begin_quietly("check", "checking");
+    require_different_refs(promotions);
+    const RepositoryView view(promotions.front().request.repository);
+    std::vector<Promoted> result;
+    result.reserve(promotions.size());
+    for (const SignedPromotion& promotion : promotions) {
+        result.push_back(plan_one(ctx, view, promotion.request, *promotion.signer));
+    }
+    stages.end("");
+    return result;
+}
+
+std::vector<Promoted> promote(const Context& ctx, Stages& stages,
+                              const std::vector<SignedPromotion>& promotions) {
+    stages.begin_quietly("check", "checking");
+    require_different_refs(promotions);
+    const PromoteRequest& first = promotions.front().request;
+    // Does not create a repository, as the next one would.
+    static_cast<void>(RepositoryView(first.repository));
+    std::vector<Repo> targets;
+    for (const SignedPromotion& promotion : promotions) {
+        require_signed_summary(first.repository, *promotion.signer);
+        targets.emplace_back(ctx, first.repository, promotion.request.to);
+    }
+    std::vector<Release> releases;
+    // What is promoted may be pruned otherwise, and what is written before the ref has it. It ends
+    // before the repository, which is among the releases then, is closed.
+    const SharedLock lock(ctx, targets.front().impl(), first.lock_wait);
+    std::vector<Plan> plans;
+    std::vector<std::vector<CommitView>> sources;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const auto& [request, signer] = promotions[i];
+        const RepositoryView view = targets[i].impl().view();
+        plans.push_back(make_plan(ctx, view, request, head_of(view, request.to), *signer));
+        const Plan& plan = plans.back();
+        warn(ctx, plan, *signer);
+        // Before anything is written, as there may be mistakes in these.
+        sources.push_back(
+            delta_sources(ctx, targets[i], request.deltas,
+                          plan.unchanged ? plan.head->info().checksum : std::string()));
+    }
     stages.end("");
 
-    releases.push_back(
-        {std::move(commit), std::move(target), std::move(plan.head), std::move(sources)});
+    stages.begin_quietly("commit", "writing the commit of");
+    std::vector<Promoted> result;
     std::vector<PublishedRef> published;
-    published.push_back(std::move(promoted.ref));
-    finish_releases(ctx, stages, releases, published, request.deltas.largest_compared, signer);
-    promoted.ref = std::move(published.front());
-    return promoted;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        Promoted promoted = begin_result(plans[i]);
+        CommitView commit =
+            write_commit(ctx, targets[i].impl(), plans[i], *promotions[i].signer, promoted);
+        std::erase_if(sources[i], [&](const CommitView& source) {
+            return source.info().checksum == commit.info().checksum;
+        });
+        releases.push_back({std::move(commit), std::move(targets[i]), std::move(plans[i].head),
+                            std::move(sources[i])});
+        published.push_back(std::move(promoted.ref));
+        result.push_back(std::move(promoted));
+    }
+    stages.end("");
+
+    // The last one's signer has signed the last commit, and so knows what the summary has to have.
+    finish_releases(ctx, stages, releases, published, first.deltas.largest_compared,
+                    *promotions.back().signer);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i].ref = std::move(published[i]);
+    }
+    return result;
 }
 
 }  // namespace edgegpu

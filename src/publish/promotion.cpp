@@ -2,8 +2,10 @@
 
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "repository/ostree_object.hpp"
+#include "repository/tree_objects.hpp"
 #include "support/glib.hpp"
 
 namespace edgegpu {
@@ -137,6 +139,32 @@ VariantHandle unsigned_metadata(const CommitView& source) {
         return key == signatures_key || key.starts_with("ostree.sign.");
     });
     return own(g_variant_builder_end(&builder));
+}
+
+DeviceDownload download_of(const Context& ctx, const CommitView& source, const CommitView& head) {
+    std::set<std::string> present;
+    const TreeObjects old = list_objects(ctx, head);
+    for (const std::vector<TreeObject>* list : {&old.files, &old.directories}) {
+        for (const TreeObject& object : *list) {
+            present.insert(object.checksum);
+        }
+    }
+    DeviceDownload download;
+    const TreeObjects all = list_objects(ctx, source);
+    for (const TreeObject& object : all.files) {
+        if (!present.contains(object.checksum)) {
+            ++download.objects;
+            download.bytes += source.stored_size(object.checksum, object.path);
+        }
+    }
+    for (const TreeObject& object : all.directories) {
+        if (!present.contains(object.checksum)) {
+            const VariantHandle content = source.load(object.type, object.checksum, object.path);
+            ++download.objects;
+            download.bytes += g_variant_get_size(content.get());
+        }
+    }
+    return download;
 }
 
 }  // namespace edgegpu

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "execution/context.hpp"
 #include "repository/commit_view.hpp"
 
 namespace edgegpu {
@@ -66,5 +68,16 @@ struct PromotedCommit {
 /// The detached metadata of `source` without its signatures, of whatever kind, an a{sv}: a promoted
 /// commit has its own. Throws Error.
 [[nodiscard]] VariantHandle unsigned_metadata(const CommitView& source);
+
+/// What devices download that have the ref's last commit, without a delta.
+struct DeviceDownload {
+    std::size_t objects = 0;
+    /// as they are stored
+    std::uint64_t bytes = 0;
+};
+
+/// Of devices with `head` that get the tree of `source`. Throws Error for objects that are missing.
+[[nodiscard]] DeviceDownload download_of(const Context& ctx, const CommitView& source,
+                                         const CommitView& head);
 
 }  // namespace edgegpu

@@ -226,14 +226,14 @@ PrunePlan prune(const Context& ctx, Stages& stages, const PruneRequest& request,
     const RepositoryView seen(request.repository);
     require_archive(seen, "prune");
     if (request.dry_run) {
-        const SharedLock lock(ctx, seen);
+        const SharedLock lock(ctx, seen, request.lock_wait);
         PrunePlan plan = plan_prune(ctx, seen, request, std::time(nullptr));
         stages.end(plan_text(plan));
         announce(plan);
         return plan;
     }
     const Repo repo = Repo::whole(ctx, request.repository);
-    const ExclusiveLock lock(ctx, repo.impl());
+    const ExclusiveLock lock(ctx, repo.impl(), request.lock_wait);
     const RepositoryView view = repo.impl().view();
     PrunePlan plan = plan_prune(ctx, view, request, std::time(nullptr));
     Removal removal(ctx, repo, plan, signer);

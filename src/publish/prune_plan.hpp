@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "commit/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "publish/retention_record.hpp"
 #include "repository/commit_view.hpp"
@@ -22,6 +23,7 @@ struct PruneRequest {
     /// how long what nothing needs stays: clients and caches may be reading it
     std::chrono::seconds grace = std::chrono::days(7);
     bool dry_run = false;
+    LockWait lock_wait = {};
 };
 
 /// A commit that is no version to keep.

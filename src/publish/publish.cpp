@@ -119,7 +119,7 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
     require_signed_summary(request.target, signer);
     std::vector<Release> releases = open_releases(ctx, source, request, signer);
     // Until the refs reach what is copied; nothing that deltas are made from is pruned meanwhile.
-    const SharedLock lock(ctx, releases.front().target.impl());
+    const SharedLock lock(ctx, releases.front().target.impl(), request.lock_wait);
     for (Release& release : releases) {
         release.delta_sources =
             delta_sources(ctx, release.target, request.deltas, release.commit.info().checksum);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "commit/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "publish/deltas.hpp"
@@ -20,6 +21,7 @@ struct PublishRequest {
     /// at least one, of the source
     std::vector<std::string> refs;
     DeltaRequest deltas;
+    LockWait lock_wait = {};
 };
 
 /// Publishes refs of `source` for devices that pull over HTTP: copies what the target lacks of

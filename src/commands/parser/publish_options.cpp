@@ -26,6 +26,16 @@ CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
         ->check(duration_or_zero());
 }
 
+/// `--lock-wait` of a command that writes to the published repository.
+void add_lock_wait(CLI::App& verb, std::string& wait) {
+    verb.add_option("--lock-wait", wait,
+                    "How long to wait while somebody else has locked what is written to, such as "
+                    "10m; 0: not at all (default: lock-timeout-secs of the repository's config, "
+                    "or 30s)")
+        ->type_name("TIME")
+        ->check(duration_or_zero());
+}
+
 /// `--delta-from`, `--delta-fleet` and `--delta-max-file` of a command that gives a ref a commit.
 /// `repository` says, with a blank before it, which one has the commits.
 void add_delta_options(CLI::App& verb, DeltaChoice& deltas, const std::string& repository) {
@@ -101,6 +111,7 @@ void add_publish(CLI::App& app, PublishCommand& publish) {
             ->type_name("N")
             ->check(number_in(1, most_versions));
     add_grace(*verb, publish.grace)->needs(keep);
+    add_lock_wait(*verb, publish.lock_wait);
     add_signing_options(*verb, publish.keys, summary_key);
 }
 
@@ -120,9 +131,23 @@ void add_promote(CLI::App& app, PromoteCommand& promote) {
                      "Repository of both, from which devices pull (default: repo, in the working "
                      "directory)")
         ->type_name("DIR");
+    CLI::Option* also =
+        verb->add_option("--also", promote.also,
+                         "Another promotion, at the same time: no ref gets its commit unless all "
+                         "can; can be given several times")
+            ->type_name("SOURCE:REF")
+            ->allow_extra_args(false)
+            ->check(not_empty());
+    verb->add_option("--expect-before", promote.expect_before,
+                     "Change nothing unless the ref of --to has this commit, in full, or \"none\": "
+                     "is not there yet; of a ref of --also: REF=CHECKSUM")
+        ->type_name("CHECKSUM")
+        ->allow_extra_args(false)
+        ->check(not_empty());
     add_delta_options(*verb, promote.deltas, "");
     add_signing_options(*verb, promote.keys,
                         "GPG key that signs commit and summary (default: neither is signed)");
+    add_lock_wait(*verb, promote.lock_wait);
     verb->add_option("--by", promote.by,
                      "Who promotes, for the history (default: $GITLAB_USER_LOGIN, $GITHUB_ACTOR, "
                      "$SUDO_USER, or the user)")
@@ -133,7 +158,8 @@ void add_promote(CLI::App& app, PromoteCommand& promote) {
         verb->add_option("--end-of-life", promote.end_of_life,
                          "The ref ends with this commit: what devices are to show of that")
             ->type_name("TEXT")
-            ->check(not_empty());
+            ->check(not_empty())
+            ->excludes(also);
     verb->add_option("--rebase-to", promote.rebase_to,
                      "Ref of the repository that `ostree admin upgrade` goes on with by itself; "
                      "rpm-ostree shows the text only")
@@ -194,6 +220,7 @@ void add_prune(CLI::App& app, PruneCommand& prune) {
             ->check(not_empty())
             ->excludes(keep, grace, dry);
     }
+    add_lock_wait(*verb, prune.lock_wait);
     add_signing_options(*verb, prune.keys, summary_key);
 }
 
@@ -225,6 +252,12 @@ void add_upload(CLI::App& app, UploadCommand& upload) {
                      "the same for this long, such as 1d; 0s: at once (default: it is kept)")
         ->type_name("TIME")
         ->check(duration_text());
+    verb->add_option("--lock-wait", upload.lock_wait,
+                     "How long to wait for another upload, or for what publishes or prunes the "
+                     "repository, such as 1h; 0: not at all (default: 10m for another upload, "
+                     "else lock-timeout-secs of the repository's config, or 30s)")
+        ->type_name("TIME")
+        ->check(duration_or_zero());
 }
 
 void add_export(CLI::App& app, ExportCommand& exported) {

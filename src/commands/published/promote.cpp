@@ -4,8 +4,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -13,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/published/lock_wait.hpp"
 #include "commands/published/promotion_json.hpp"
 #include "commands/published/publish_result.hpp"
 #include "commands/published/signing_options.hpp"
@@ -62,12 +67,75 @@ PromoteRequest request_of(const PromoteCommand& command) {
     request.repository = command.repo;
     request.source = command.source;
     request.to = command.to;
+    request.lock_wait = lock_wait_of(command.lock_wait);
     request.deltas = delta_request(command.deltas);
     request.by = command.by.empty() ? current_user() : command.by;
     request.reason = command.reason;
     request.end = {command.end_of_life, command.rebase_to};
     request.at = source_date_epoch().value_or(std::time(nullptr));
     return request;
+}
+
+/// What `--expect-before` says of the ref of `--to`, and of others.
+struct ExpectedCommits {
+    std::string first;
+    std::map<std::string, std::string> others;
+};
+
+ExpectedCommits expected_commits(const PromoteCommand& command) {
+    ExpectedCommits expected;
+    for (const std::string& text : command.expect_before) {
+        const std::size_t separator = text.rfind('=');
+        const std::string ref = separator == std::string::npos ? "" : text.substr(0, separator);
+        const std::string commit =
+            separator == std::string::npos ? text : text.substr(separator + 1);
+        if (commit != no_commit && !is_sha256(commit)) {
+            throw error(ErrorKind::usage, "--expect-before: \"{}\" is no checksum of a commit",
+                        commit)
+                .hinted(
+                    "it has 64 hexadecimal digits, as `edgegpu channels --json` shows them; or "
+                    "\"none\", for a ref that is not there yet");
+        }
+        std::string& place =
+            ref.empty() || ref == command.to ? expected.first : expected.others[ref];
+        if (!place.empty()) {
+            throw error(ErrorKind::usage, "--expect-before: given twice for {}",
+                        ref.empty() ? command.to : ref);
+        }
+        place = commit;
+    }
+    return expected;
+}
+
+/// The promotions of the command, that of `--to` first.
+std::vector<PromoteRequest> requests_of(const PromoteCommand& command) {
+    ExpectedCommits expected = expected_commits(command);
+    std::vector<PromoteRequest> requests{request_of(command)};
+    requests.front().expected = expected.first;
+    for (const std::string& text : command.also) {
+        // A source that was pulled has a colon of its own, "REMOTE:REF".
+        const std::size_t colon = text.rfind(':');
+        if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
+            throw error(ErrorKind::usage, "--also: \"{}\" is not SOURCE:REF", text)
+                .hinted(
+                    "what is promoted, a colon, and the ref that gets it: edge/beta:edge/stable");
+        }
+        PromoteRequest request = requests.front();
+        request.source = text.substr(0, colon);
+        request.to = text.substr(colon + 1);
+        request.expected.clear();
+        if (const auto found = expected.others.find(request.to); found != expected.others.end()) {
+            request.expected = found->second;
+            expected.others.erase(found);
+        }
+        requests.push_back(std::move(request));
+    }
+    if (!expected.others.empty()) {
+        throw error(ErrorKind::usage, "--expect-before: {} is no ref that gets a commit here",
+                    expected.others.begin()->first)
+            .hinted("it is that of --to, or one of --also");
+    }
+    return requests;
 }
 
 /// "1.2 (0123456789…)"
@@ -103,20 +171,13 @@ std::string promoted_text(const Promoted& promoted, const PromoteCommand& comman
     text += result_row("changed", command.dry_run ? "nothing, as this is a dry run"
                                   : ref.unchanged ? "nothing"
                                                   : "yes");
-    return text + "\n" +
-           result_row("in", std::filesystem::absolute(command.repo).lexically_normal().string());
+    return text;
 }
 
 /// docs/schemas/promote.json
-std::string promoted_json(const Promoted& promoted, const PromoteCommand& command) {
-    using nlohmann::ordered_json;
+void add_promoted(nlohmann::ordered_json& document, const Promoted& promoted) {
     const PublishedRef& ref = promoted.ref;
-    ordered_json document{
-        {"format", "edgegpu-promote/1"},
-        {"edgegpu", EDGEGPU_VERSION},
-        {"repository", std::filesystem::absolute(command.repo).lexically_normal().string()},
-        {"dry_run", command.dry_run},
-        {"ref", ref.ref}};
+    document["ref"] = ref.ref;
     if (!ref.commit.checksum.empty()) {
         document["commit"] = ref.commit.checksum;
     }
@@ -140,25 +201,60 @@ std::string promoted_json(const Promoted& promoted, const PromoteCommand& comman
     }
     document["deltas"] = deltas_json(ref.deltas);
     document["signed"] = ref.is_signed;
+}
+
+std::string promotions_json(const std::vector<Promoted>& promotions,
+                            const PromoteCommand& command) {
+    using nlohmann::ordered_json;
+    ordered_json document{
+        {"format", "edgegpu-promote/1"},
+        {"edgegpu", EDGEGPU_VERSION},
+        {"repository", std::filesystem::absolute(command.repo).lexically_normal().string()},
+        {"dry_run", command.dry_run}};
+    add_promoted(document, promotions.front());
+    for (std::size_t i = 1; i < promotions.size(); ++i) {
+        ordered_json other = ordered_json::object();
+        add_promoted(other, promotions[i]);
+        document["also"].push_back(std::move(other));
+    }
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
 
 int run_promote(const GlobalOptions& global, const PromoteCommand& command) {
-    // First of all: it forks, and reading a repository starts threads.
-    Signer signer(&interrupted());
-    const PromoteRequest request = request_of(command);
+    // First of all: they fork, and reading a repository starts threads.
+    std::vector<std::unique_ptr<Signer>> signers;
+    for (std::size_t i = 0; i <= command.also.size(); ++i) {
+        signers.push_back(std::make_unique<Signer>(&interrupted()));
+    }
+    const std::vector<PromoteRequest> requests = requests_of(command);
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
-    signer.log_to(ctx.log);
-    allow_signatures(signer, command.to, command.keys);
-    Stages stages(ctx, command.to);
-    const Promoted promoted = stages.run([&] {
-        return command.dry_run ? plan_promotion(ctx, stages, request, signer)
-                               : promote(ctx, stages, request, signer);
+    std::vector<SignedPromotion> promotions;
+    std::string refs;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        signers[i]->log_to(ctx.log);
+        allow_signatures(*signers[i], requests[i].to, command.keys);
+        promotions.push_back({requests[i], signers[i].get()});
+        refs += (i == 0 ? "" : ", ") + requests[i].to;
+    }
+    Stages stages(ctx, refs);
+    const std::vector<Promoted> promoted = stages.run([&] {
+        return command.dry_run ? plan_promotions(ctx, stages, promotions)
+                               : promote(ctx, stages, promotions);
     });
-    print_result(global.json ? promoted_json(promoted, command) : promoted_text(promoted, command));
+    if (global.json) {
+        print_result(promotions_json(promoted, command));
+        return 0;
+    }
+    std::string text;
+    for (const Promoted& one : promoted) {
+        text += promoted_text(one, command);
+    }
+    print_result(
+        text + "\n" +
+        result_row("in", std::filesystem::absolute(command.repo).lexically_normal().string()));
     return 0;
 }
 

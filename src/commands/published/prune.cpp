@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "commands/published/lock_wait.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
 #include "publish/prune.hpp"
@@ -164,6 +165,7 @@ int run_prune(const GlobalOptions& global, const PruneCommand& command) {
     signer.log_to(ctx.log);
     allow_signatures(signer, std::string(), command.keys);
     PruneRequest request = prune_request(command.repo, command.keep, command.grace);
+    request.lock_wait = lock_wait_of(command.lock_wait);
     request.dry_run = command.dry_run;
     Stages stages(ctx, command.repo.string());
     const auto announce = [&](const PrunePlan& plan) {

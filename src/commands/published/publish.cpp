@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/published/lock_wait.hpp"
 #include "commands/published/prune.hpp"
 #include "commands/published/publish_result.hpp"
 #include "commands/published/signing_options.hpp"
@@ -100,6 +101,7 @@ std::optional<Retention> keep_versions(const Context& ctx, Stages& stages,
         return std::nullopt;
     }
     Retention retention{prune_request(command.to, command.keep, command.grace), std::nullopt};
+    retention.request.lock_wait = lock_wait_of(command.lock_wait);
     const auto reason = reason_of_failure([&] {
         retention.plan =
             prune(ctx, stages, retention.request, signer, [](const PrunePlan& /*plan*/) {});
@@ -130,7 +132,8 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     const RepositoryView source(command.from);
     Stages stages(ctx, fmt::format("{}", fmt::join(refs, ", ")));
     const std::vector<PublishedRef> published = stages.run([&] {
-        return publish(ctx, stages, source, {command.to, refs, deltas}, signer);
+        return publish(ctx, stages, source,
+                       {command.to, refs, deltas, lock_wait_of(command.lock_wait)}, signer);
     });
     const std::optional<Retention> retention = keep_versions(ctx, stages, command, signer);
     const std::string target = std::filesystem::absolute(command.to).lexically_normal().string();
