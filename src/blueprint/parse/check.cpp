@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
+#include "blueprint/volume_mounts.hpp"
 #include "support/files/data_directory.hpp"
 #include "support/files/file.hpp"
 #include "support/handles.hpp"
@@ -200,14 +202,52 @@ private:
     bool any_visible_ = false;
 };
 
-/// The files that the image gets: whether it can carry them, secrets, modes.
+/// What the blueprint itself says of mounts; `files` already has what overlays say.
+void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistakes,
+                  Warnings& warnings) {
+    const std::vector<std::string> points = mount_points_of(blueprint.image.volumes);
+    for (const FileRequest& file : blueprint.files) {
+        if (is_mount_file(file.path) && file.source.empty()) {
+            files[file.path] = {file.location.text(), false, file.data};
+        }
+    }
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        const std::string path = "/usr/lib/systemd/system/" + unit.name;
+        for (const auto& [name, text] : unit.drop_ins) {
+            if (is_mount_file(path)) {
+                files[fmt::format("{}.d/{}", path, name)] = {unit.location.text(), false, text};
+            }
+        }
+        for (const std::string& point : points) {
+            if (unit.contents && unit.name == mount_unit_of(point)) {
+                warnings.push_back(fmt::format(
+                    "{}: {} has no effect on devices that are installed with the volume {}: "
+                    "/etc/fstab of the disk comes before units below /usr; options belong into a "
+                    "drop-in of the unit",
+                    unit.location.text(), unit.name, point));
+            }
+        }
+    }
+    for (const std::string& refused : refused_mounts(points, files)) {
+        mistakes.add(
+            error(ErrorKind::usage, "{}", refused).hinted(std::string(refused_mounts_hint)));
+    }
+}
+
+/// The files that the image gets: whether it can carry them, secrets, modes, mounts.
 void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& warnings) {
     SecretCheck secrets(blueprint.allow_secrets, mistakes);
+    MountFiles mounts;
     bool complete = true;
     for (const OverlayRequest& overlay : blueprint.overlays) {
         HiddenFiles hidden(blueprint, overlay);
         const bool directory = exists_as_directory(overlay.source);
         const auto visit = [&](const OverlayMember& member) {
+            if (member.head && is_mount_file(member.path)) {
+                mounts[member.path] = {
+                    directory ? (overlay.source / member.name).string() : overlay.location.text(),
+                    directory, member.head()};
+            }
             if (member.head && directory) {
                 secrets.check_file((overlay.source / member.name).string(), member.path,
                                    member.head());
@@ -224,6 +264,7 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& war
         mistakes.add_all(refused);
         hidden.warn(warnings);
     }
+    check_mounts(blueprint, std::move(mounts), mistakes, warnings);
     check_secrets(blueprint, secrets);
     if (complete) {
         secrets.finish([](const SecretAllowance& allowance) { return !is_for_bundles(allowance); });
