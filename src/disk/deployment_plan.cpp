@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <glib.h>
 
+#include "blueprint/volume_mounts.hpp"
 #include "disk/commit_objects.hpp"
 #include "disk/deployment.hpp"
 #include "disk/grub.hpp"
@@ -245,6 +246,33 @@ void check_stateroot(const std::string& name) {
     }
 }
 
+/// Commits may be made for installers with another file system for /.
+void check_root_mount(const std::vector<std::string>& arguments) {
+    constexpr std::string_view type_argument = "rootfstype=";
+    constexpr std::string_view options_argument = "rootflags=";
+    const auto refuse = [](const std::string& argument, const std::string& how) {
+        throw error(ErrorKind::usage,
+                    "kernel argument {}: / would be mounted {}, but it is ext4: devices would not "
+                    "start",
+                    argument, how)
+            .hinted("remove it from [customizations.kernel]");
+    };
+    for (const std::string& argument : arguments) {
+        if (argument.starts_with(type_argument)) {
+            const std::string_view types = std::string_view(argument).substr(type_argument.size());
+            if (std::ranges::none_of(split(types, ','), [](std::string_view type) {
+                    return !ext4_refusal(type, "");
+                })) {
+                refuse(argument, fmt::format("as {}", types));
+            }
+        } else if (argument.starts_with(options_argument)) {
+            if (const auto how = ext4_refusal("", argument.substr(options_argument.size()))) {
+                refuse(argument, *how);
+            }
+        }
+    }
+}
+
 std::vector<std::string> kernel_arguments_of(const CommitView& commit, const DiskRequest& request) {
     std::vector<std::string> arguments;
     if (commit.info().kernel_arguments) {
@@ -261,6 +289,7 @@ std::vector<std::string> kernel_arguments_of(const CommitView& commit, const Dis
                 "each boot entry has its own root=, ostree= and initrd; blanks are in double "
                 "quotes, as the kernel reads them");
     }
+    check_root_mount(arguments);
     for (const std::string& argument : arguments) {
         // Every boot entry is started by GRUB.
         static_cast<void>(grub_argument(argument));

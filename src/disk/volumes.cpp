@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "blueprint/volume_group.hpp"
+#include "blueprint/volume_mounts.hpp"
 #include "disk/disk_write.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
@@ -31,6 +32,8 @@ namespace fs = std::filesystem;
 
 /// Of a file system that grows: with a journal that does not.
 constexpr std::uint64_t least_content = 128 * mib;
+
+constexpr std::uint64_t largest_mount_file = mib;
 
 /// Where the file system of a volume is mounted whose directories are mounted elsewhere.
 std::string hidden_point(const Partition& partition) {
@@ -140,6 +143,21 @@ std::vector<std::string> unused_mount_points(const std::vector<Volume>& volumes,
 }
 
 void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit) {
+    MountFiles files;
+    const auto see = [&](const std::string& path) {
+        if (const auto text = commit.read("/usr" + path, largest_mount_file)) {
+            files[path] = {fmt::format("commit {}: {}", commit.info().name, path), false, *text};
+        }
+    };
+    std::vector<std::string> points = mount_points_of(volumes);
+    points.insert(points.end(), {"/", "/boot"});
+    see("/etc/fstab");
+    for (const std::string& point : points) {
+        see("/etc/systemd/system/" + mount_unit_of(point));
+    }
+    for (const std::string& refused : refused_mounts(points, files)) {
+        throw error("{}", refused).hinted(std::string(refused_mounts_hint));
+    }
     for (const Volume& volume : volumes) {
         if (const std::string missing = missing_for(volume, commit); !missing.empty()) {
             throw error("commit {} has no {}", commit.info().name, missing)

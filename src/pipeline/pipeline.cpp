@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "blueprint/volume_group.hpp"
+#include "blueprint/volume_mounts.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles/install/bundle_secrets.hpp"
 #include "bundles/install/place.hpp"
@@ -177,6 +178,21 @@ void warn_of_missing_lvm(const Context& ctx, const std::vector<Volume>& volumes,
         group->name()));
 }
 
+/// Packages and archives have mounts, too, which only the image shows.
+void check_volume_mounts(const std::vector<Volume>& volumes, const Tree& tree) {
+    MountFiles files;
+    for (const auto& [path, entry] : tree.entries) {
+        if (entry.type == EntryType::file && is_mount_file(path)) {
+            files[path] = {path + " of the image", false, read_entry(tree, path)};
+        }
+    }
+    const std::vector<std::string> refused = refused_mounts(mount_points_of(volumes), files);
+    if (!refused.empty()) {
+        throw error(ErrorKind::usage, "{}", fmt::join(refused, "\n"))
+            .hinted(std::string(refused_mounts_hint));
+    }
+}
+
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
@@ -294,6 +310,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
          [&] {
              check_image_config(ctx, blueprint, parent, tree);
              warn_of_missing_lvm(ctx, blueprint.image.volumes, tree);
+             check_volume_mounts(blueprint.image.volumes, tree);
              check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
          }},
         {"kernel", {"customisation"}, {"/usr/lib/modules"}, [&] { place_kernel(tree); }},

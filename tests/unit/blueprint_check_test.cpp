@@ -66,6 +66,39 @@ TEST_F(BlueprintCheckTest, signatures_need_a_key) {
               "error: b.toml:3:1: sslclientcert not found: c\n");
 }
 
+TEST_F(BlueprintCheckTest, mounts_that_ext4_refuses) {
+    const std::string volume = "[[customizations.filesystem]]\nmountpoint = \"/data\"\n";
+    const std::string hint =
+        "\nhint: remove the type or the options, or the volume from the blueprint if another disk "
+        "is meant\n";
+    const std::string unit = "[[systemd.units]]\nname = \"data.mount\"\n";
+    EXPECT_EQ(
+        check(volume + unit +
+              "[systemd.units.drop_ins]\n\"o.conf\" = "
+              "\"[Mount]\\nOptions=prjquota\"\n"),
+        "error: b.toml:9:1: /data would be mounted with \"prjquota\", but it is ext4: devices "
+        "would not start" +
+            hint);
+    EXPECT_EQ(check(volume + "[[customizations.files]]\npath = "
+                             "\"/etc/systemd/system/data.mount\"\ndata = "
+                             "\"[Mount]\\nWhere=/data\\nType=xfs\"\n"),
+              "error: b.toml:9:1: /data would be mounted as xfs, but it is ext4: devices would not "
+              "start" +
+                  hint);
+    put("../overlays/disk/etc/fstab", "\nLABEL=a /data xfs pquota 0 0\n");
+    const std::string overlay = "[[overlays]]\nsource = \"disk\"\n";
+    EXPECT_EQ(check(volume + overlay),
+              "error: overlays/disk/etc/fstab:2: /data would be mounted as xfs, but it is ext4: "
+              "devices would not start" +
+                  hint);
+    EXPECT_EQ(check(overlay), "no error") << "there is no such volume";
+    EXPECT_EQ(warned(volume + unit + "contents = \"[Mount]\\nOptions=noatime\"\n"),
+              std::vector<std::string>{
+                  "b.toml:9:1: data.mount has no effect on devices that are installed with the "
+                  "volume /data: /etc/fstab of the disk comes before units below /usr; options "
+                  "belong into a drop-in of the unit"});
+}
+
 TEST_F(BlueprintCheckTest, overlays) {
     EXPECT_EQ(check("[[overlays]]\nsource = \"node\"\n"),
               "error: b.toml:7:1: overlay not found: overlays/node\nhint: looked for in overlays "

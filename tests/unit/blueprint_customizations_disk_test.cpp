@@ -5,6 +5,7 @@
 namespace edgegpu {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -98,6 +99,16 @@ TEST_F(CustomizationsDiskTest, otherTypesBecomeExt4WithAWarning) {
     EXPECT_THAT(warnings(text), ElementsAre(HasSubstr("/data becomes ext4, not xfs")));
     EXPECT_THAT(warnings(partition("mountpoint = \"/\"\nfs_type = \"xfs\"")),
                 ElementsAre(HasSubstr("/ becomes ext4, not xfs")));
+    EXPECT_THAT(warnings(text)[0],
+                AllOf(HasSubstr("b.toml:4:11: "), HasSubstr("written without mounting them"),
+                      HasSubstr("devices mount it as ext4, which has no project quotas")));
+    expect_mistake(partition("mountpoint = \"/data\"\nfs_type = \"ex4\""),
+                   "4:11: \"ex4\" is no type of file system\nhint: ext4, xfs");
+    for (const char* key : {"mountopts", "fs_options", "fs_mntopts"}) {
+        expect_mistake(
+            partition(std::string("mountpoint = \"/d\"\nfs_type = \"xfs\"\n") + key + " = \"x\""),
+            std::string("5:1: unknown key \"customizations.disk.partitions.") + key);
+    }
 }
 
 std::string logical_volume(const std::string& lines) {
@@ -160,6 +171,12 @@ TEST_F(CustomizationsDiskTest, subvolumesAreDirectoriesOfOneFileSystem) {
     expect_mistake(
         partition("type = \"btrfs\"") + subvolume("h", "/home") + subvolume("v", "/var/home"),
         "9:14: duplicate file system /var/home");
+    EXPECT_EQ(least(partition("type = \"btrfs\"\nminsize = \"10 GiB\"") + subvolume("u", "/usr")),
+              (DiskSizes{0, 10 * one_gib, 0, 0}))
+        << "a size is never lost";
+    expect_mistake(partition("type = \"btrfs\""), "2:1: a partition without mountpoint has no use");
+    expect_mistake(partition("type = \"btrfs\"") + subvolume("h", "/home") + subvolume("h", "/foo"),
+                   "8:8: duplicate subvolume h");
 }
 
 TEST_F(CustomizationsDiskTest, whatNoDeviceCanMountIsRefused) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bundles/pods.hpp"
 #include "bundles_fixture.hpp"
 
 namespace edgegpu {

@@ -248,6 +248,15 @@ TEST_F(DeploymentTest, WhatCannotBeRequestedIsAnError) {
         request.kernel_arguments = {argument};
         EXPECT_THAT(planning_fails(), HasSubstr("kernel argument")) << argument;
     }
+    for (const char* argument : {"rootfstype=xfs", "rootfstype=btrfs,xfs", "rootflags=prjquota",
+                                 "rootflags=noatime,subvol=root"}) {
+        request.kernel_arguments = {argument};
+        EXPECT_THAT(planning_fails(), HasSubstr("devices would not start")) << argument;
+    }
+    for (const char* argument : {"rootfstype=ext4", "rootfstype=xfs,ext4", "rootflags=noatime"}) {
+        request.kernel_arguments = {argument};
+        EXPECT_EQ(planning_fails(), "no error") << argument;
+    }
     request.kernel_arguments.clear();
     request.ref = "a//b";
     EXPECT_THAT(planning_fails(), HasSubstr("\"a//b\" is not a valid ref"));

@@ -156,6 +156,31 @@ TEST_F(Volumes, NeedTheirMountPointsInTheCommit) {
     }
 }
 
+TEST_F(Volumes, AreNotMountedAsSomethingElse) {
+    const Volume data{mib, "", {{"/data", ""}}, {}};
+    const auto fails = [&](std::string_view table) {
+        fixture.add_file("/usr/etc/fstab", table);
+        try {
+            check_volumes({data}, commit());
+        } catch (const Error& failure) {
+            return failure.message();
+        }
+        return std::string("no error");
+    };
+    EXPECT_EQ(fails("LABEL=a /data ext4 noatime 0 2\n"), "no error");
+    EXPECT_THAT(fails("LABEL=a /data xfs defaults 0 0\n"),
+                HasSubstr(": /etc/fstab: /data would be mounted as xfs, but it is ext4"));
+    EXPECT_THAT(fails("LABEL=a /boot ext4 pquota 0 0\n"),
+                HasSubstr("/boot would be mounted with \"pquota\""));
+    EXPECT_THAT(fails("LABEL=a / xfs defaults 0 0\n"), HasSubstr("/ would be mounted as xfs"));
+    EXPECT_EQ(fails("LABEL=a /mnt xfs defaults 0 0\n"), "no error");
+    fixture.add_directory("/usr/etc/systemd");
+    fixture.add_directory("/usr/etc/systemd/system");
+    fixture.add_file("/usr/etc/systemd/system/data.mount", "[Mount]\nWhere=/data\nType=btrfs\n");
+    EXPECT_THAT(fails(""), HasSubstr("/etc/systemd/system/data.mount: /data would be mounted as "
+                                     "btrfs"));
+}
+
 TEST_F(Volumes, OfACommitThatWasMadeForThemAreNotForgotten) {
     fixture.add_directory("/opt");
     const CommitView view = commit();

@@ -38,6 +38,8 @@ constexpr std::uint64_t usual_volume = 1ULL << 30U;
 constexpr std::string_view usual_group = "vg00";
 /// Of LVM.
 constexpr std::size_t longest_group_name = 127;
+/// Types of other file systems, for which devices get ext4.
+constexpr std::array<std::string_view, 4> converted_types{"xfs", "btrfs", "ext3", "ext2"};
 /// What mke2fs gives a journal and some inodes.
 constexpr std::uint64_t least_volume = 16ULL << 20U;
 constexpr std::uint64_t volume_unit = 1ULL << 20U;
@@ -199,9 +201,15 @@ void DiskTables::add(const TableReader& table, const WantedFileSystem& wanted) {
                            wanted.mountpoint, type)
                 .hinted(fmt::format("remove fs_type, or set it to \"{}\"", type));
         }
+        if (std::ranges::find(converted_types, wanted.type) == converted_types.end()) {
+            throw error_at(table.location("fs_type"), "\"{}\" is no type of file system",
+                           wanted.type)
+                .hinted("ext4, xfs, vfat (/boot/efi) or swap");
+        }
         warn(table.location("fs_type"),
              "{} becomes ext4, not {}: file systems are written without mounting them, and only "
-             "as ext4",
+             "as ext4; devices mount it as ext4, which has no project quotas (prjquota), "
+             "snapshots or compression",
              wanted.mountpoint, wanted.type);
     }
     if (is_system) {
@@ -320,8 +328,14 @@ void DiskTables::read_btrfs(const TableReader& table) {
     const std::vector<TableReader> subvolumes = table.tables("subvolumes");
     table.finish();
     warn(table.location("type"),
-         "it becomes ext4, not btrfs: subvolumes are directories that are mounted");
+         "it becomes ext4, not btrfs, which is not written without mounting it: devices mount "
+         "subvolumes as directories of one file system, without snapshots or compression");
+    if (subvolumes.empty()) {
+        throw error_at(table.location(), "a partition without mountpoint has no use")
+            .hinted("give it [[customizations.disk.partitions.subvolumes]]");
+    }
     std::vector<VolumeMount> mounts;
+    std::set<std::string> names;
     bool in_root = false;
     for (const TableReader& subvolume : subvolumes) {
         table.attempt([&] {
@@ -335,16 +349,19 @@ void DiskTables::read_btrfs(const TableReader& table) {
                                "\"{}\" cannot be the name of a directory", name)
                     .hinted("letters, digits and _ . - + @ :");
             }
+            if (!names.insert(name).second) {
+                throw error_at(subvolume.location("name"), "duplicate subvolume {}", name);
+            }
             in_root = in_root || point == "/";
             if (point != "/" && !is_within_system(subvolume, point, 0)) {
                 mounts.push_back({point, name});
             }
         });
     }
-    if (in_root) {
+    if (in_root || mounts.empty()) {
         // What is not mounted is in the root file system, as it would be in the same btrfs.
         blueprint_.image.least.rootfs += size;
-    } else if (!mounts.empty()) {
+    } else {
         add_volume(size, {}, std::move(mounts));
     }
 }

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "blueprint/parse/content_check.hpp"
 #include "blueprint/parse/login_check.hpp"
 #include "blueprint/parse/node_check.hpp"
-#include "blueprint/parse/secrets_check.hpp"
-#include "blueprint/sources/overlay_source.hpp"
-#include "blueprint/sources/path_modes.hpp"
+#include "blueprint/parse/readable.hpp"
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/tables/test_table.hpp"
@@ -22,8 +19,6 @@
 #include "blueprint/toml/variables.hpp"
 #include "support/files/data_directory.hpp"
 #include "support/files/file.hpp"
-#include "support/handles.hpp"
-#include "support/path_glob.hpp"
 #include "support/text/percent_encoding.hpp"
 #include "support/text/text.hpp"
 
@@ -33,39 +28,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view policy_module = "policy module";
-
-bool exists_as_directory(const fs::path& path) {
-    std::error_code failure;
-    return fs::is_directory(path, failure);
-}
-
 bool begins_with(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
-}
-
-/// Throws unless the file is readable. Files in /etc/pki and /etc/rhsm only exist on subscribed
-/// build machines and are not checked, so that a blueprint that names them can be checked anywhere.
-void require_readable(const SourceLocation& location, std::string_view what,
-                      const std::string& path) {
-    if (begins_with(path, "/etc/pki/") || begins_with(path, "/etc/rhsm/")) {
-        return;
-    }
-    std::error_code failure;
-    if (!fs::is_regular_file(path, failure)) {
-        throw error_at(location, "{} not found: {}", what, path)
-            .hinted(fs::exists(path, failure)
-                        ? std::string()
-                        : absent_file_hint(path, what == policy_module ? "selinux" : ""));
-    }
-    const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
-    if (is_below(path, "/dev") || (place && is_made_by_kernel(place.get()))) {
-        throw error_at(location, "{} is not a stored file: {}", what, path)
-            .hinted("copy what is in it to a file beside the blueprint");
-    }
-    if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
-        throw error_at(location, "{} is not readable: {}", what, path);
-    }
 }
 
 using Warnings = std::vector<std::string>;
@@ -116,7 +80,7 @@ void check_selinux(const Blueprint& blueprint, Mistakes& mistakes) {
         mistakes.attempt([&] {
             require_readable(i < selinux.module_locations.size() ? selinux.module_locations[i]
                                                                  : selinux.location,
-                             policy_module, selinux.modules[i].string());
+                             policy_module_text, selinux.modules[i].string());
             check_policy_module(selinux.modules[i]);
         });
     }
@@ -148,89 +112,6 @@ void check_bundle(const BundleRequest& bundle) {
     if (!exists_as_directory(bundle.source)) {
         throw error_at(bundle.location, "bundle not found: {}", bundle.source.string())
             .hinted(absent_file_hint(bundle.source, "manifests"));
-    }
-}
-
-/// Files that others may not read on the build machine, in an overlay whose other files they may,
-/// and for which neither a rule nor their path says a mode.
-class HiddenFiles {
-public:
-    explicit HiddenFiles(const Blueprint& blueprint, const OverlayRequest& overlay)
-        : overlay_(overlay) {
-        for (const OverlayRule& rule : overlay.rules) {
-            if (rule.mode) {
-                said_.emplace_back(rule.path);
-            }
-        }
-        for (const SecretAllowance& allowance : blueprint.allow_secrets) {
-            said_.emplace_back(allowance.path);
-        }
-    }
-
-    void see(const OverlayMember& member) {
-        any_visible_ = any_visible_ || !member.hidden;
-        const bool said = find_path_mode(member.path) != nullptr ||
-                          std::any_of(said_.begin(), said_.end(), [&](const PathGlob& glob) {
-                              return glob.matches(member.path);
-                          });
-        if (member.hidden && !said) {
-            hidden_.push_back(member.path);
-        }
-    }
-
-    void warn(Warnings& warnings) const {
-        constexpr std::size_t most = 5;
-        if (!any_visible_ || hidden_.empty()) {
-            return;
-        }
-        const auto end =
-            hidden_.begin() + static_cast<std::ptrdiff_t>(std::min(most, hidden_.size()));
-        const std::string more =
-            hidden_.size() > most ? fmt::format(" and {} more", hidden_.size() - most) : "";
-        warnings.push_back(fmt::format(
-            "{}: overlay {}: others may not read {}{} here, but in the image: an overlay keeps of "
-            "modes only whether a file is executable. Set the mode in [[overlays.rules]]",
-            overlay_.location.text(), overlay_.source.string(),
-            fmt::join(hidden_.begin(), end, ", "), more));
-    }
-
-private:
-    const OverlayRequest& overlay_;
-    std::vector<PathGlob> said_;
-    std::vector<std::string> hidden_;
-    bool any_visible_ = false;
-};
-
-/// The files that the image gets: whether it can carry them, secrets, modes.
-void check_content(const Blueprint& blueprint, Mistakes& mistakes, Warnings& warnings) {
-    SecretCheck secrets(blueprint.allow_secrets, mistakes);
-    bool complete = true;
-    for (const OverlayRequest& overlay : blueprint.overlays) {
-        HiddenFiles hidden(blueprint, overlay);
-        const bool directory = exists_as_directory(overlay.source);
-        const auto visit = [&](const OverlayMember& member) {
-            if (blueprint.openshift && member.type != MemberType::directory) {
-                check_node_file(member.path, overlay.location, mistakes);
-            }
-            if (member.head && directory) {
-                secrets.check_file((overlay.source / member.name).string(), member.path,
-                                   member.head());
-                hidden.see(member);
-            } else if (member.head) {
-                secrets.check_text(overlay.location,
-                                   fmt::format("overlay {}: ", overlay.source.string()),
-                                   member.path, member.head());
-            }
-        };
-        Mistakes refused;
-        refused.attempt([&] { visit_overlay(overlay, {}, visit, {}, &refused); });
-        complete = complete && refused.empty();
-        mistakes.add_all(refused);
-        hidden.warn(warnings);
-    }
-    check_secrets(blueprint, secrets);
-    if (complete) {
-        secrets.finish([](const SecretAllowance& allowance) { return !is_for_bundles(allowance); });
     }
 }
 

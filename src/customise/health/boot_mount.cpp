@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "customise/health/systemd_settings.hpp"
+#include "support/text/systemd_setting.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {

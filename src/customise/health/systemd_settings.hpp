@@ -12,12 +12,6 @@ namespace edgegpu {
 /// The content of a regular file of the image; nothing if there is none.
 [[nodiscard]] std::optional<std::string> text_of_file(const Tree& tree, std::string_view path);
 
-/// The last `KEY=VALUE` of a section in a file of systemd's, without blanks around the value;
-/// nothing without one.
-[[nodiscard]] std::optional<std::string> last_setting(std::string_view text,
-                                                      std::string_view section,
-                                                      std::string_view key);
-
 /// Drop-ins of "journald.conf" or "system/boot.mount", name → path, in the order in which they
 /// count: one of /etc replaces that of the same name in /usr.
 [[nodiscard]] std::map<std::string, std::string> drop_ins_of(const Tree& tree,

@@ -1,0 +1,147 @@
+#include "blueprint/parse/content_check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "blueprint/parse/node_check.hpp"
+#include "blueprint/parse/readable.hpp"
+#include "blueprint/parse/secrets_check.hpp"
+#include "blueprint/sources/overlay_source.hpp"
+#include "blueprint/sources/path_modes.hpp"
+#include "blueprint/volume_mounts.hpp"
+#include "support/path_glob.hpp"
+#include "support/source_location.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// Files that others may not read on the build machine, in an overlay whose other files they may,
+/// and for which neither a rule nor their path says a mode.
+class HiddenFiles {
+public:
+    explicit HiddenFiles(const Blueprint& blueprint, const OverlayRequest& overlay)
+        : overlay_(overlay) {
+        for (const OverlayRule& rule : overlay.rules) {
+            if (rule.mode) {
+                said_.emplace_back(rule.path);
+            }
+        }
+        for (const SecretAllowance& allowance : blueprint.allow_secrets) {
+            said_.emplace_back(allowance.path);
+        }
+    }
+
+    void see(const OverlayMember& member) {
+        any_visible_ = any_visible_ || !member.hidden;
+        const bool said = find_path_mode(member.path) != nullptr ||
+                          std::any_of(said_.begin(), said_.end(), [&](const PathGlob& glob) {
+                              return glob.matches(member.path);
+                          });
+        if (member.hidden && !said) {
+            hidden_.push_back(member.path);
+        }
+    }
+
+    void warn(std::vector<std::string>& warnings) const {
+        constexpr std::size_t most = 5;
+        if (!any_visible_ || hidden_.empty()) {
+            return;
+        }
+        const auto end =
+            hidden_.begin() + static_cast<std::ptrdiff_t>(std::min(most, hidden_.size()));
+        const std::string more =
+            hidden_.size() > most ? fmt::format(" and {} more", hidden_.size() - most) : "";
+        warnings.push_back(fmt::format(
+            "{}: overlay {}: others may not read {}{} here, but in the image: an overlay keeps of "
+            "modes only whether a file is executable. Set the mode in [[overlays.rules]]",
+            overlay_.location.text(), overlay_.source.string(),
+            fmt::join(hidden_.begin(), end, ", "), more));
+    }
+
+private:
+    const OverlayRequest& overlay_;
+    std::vector<PathGlob> said_;
+    std::vector<std::string> hidden_;
+    bool any_visible_ = false;
+};
+
+/// What the blueprint itself says of mounts; `files` already has what overlays say.
+void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistakes,
+                  std::vector<std::string>& warnings) {
+    const std::vector<std::string> points = mount_points_of(blueprint.image.volumes);
+    for (const FileRequest& file : blueprint.files) {
+        if (is_mount_file(file.path) && file.source.empty()) {
+            files[file.path] = {file.location.text(), false, file.data};
+        }
+    }
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        const std::string path = "/usr/lib/systemd/system/" + unit.name;
+        for (const auto& [name, text] : unit.drop_ins) {
+            if (is_mount_file(path)) {
+                files[fmt::format("{}.d/{}", path, name)] = {unit.location.text(), false, text};
+            }
+        }
+        for (const std::string& point : points) {
+            if (unit.contents && unit.name == mount_unit_of(point)) {
+                warnings.push_back(fmt::format(
+                    "{}: {} has no effect on devices that are installed with the volume {}: "
+                    "/etc/fstab of the disk comes before units below /usr; options belong into a "
+                    "drop-in of the unit",
+                    unit.location.text(), unit.name, point));
+            }
+        }
+    }
+    for (const std::string& refused : refused_mounts(points, files)) {
+        mistakes.add(
+            error(ErrorKind::usage, "{}", refused).hinted(std::string(refused_mounts_hint)));
+    }
+}
+
+}  // namespace
+
+void check_content(const Blueprint& blueprint, Mistakes& mistakes, std::vector<std::string>& warnings) {
+    SecretCheck secrets(blueprint.allow_secrets, mistakes);
+    MountFiles mounts;
+    bool complete = true;
+    for (const OverlayRequest& overlay : blueprint.overlays) {
+        HiddenFiles hidden(blueprint, overlay);
+        const bool directory = exists_as_directory(overlay.source);
+        const auto visit = [&](const OverlayMember& member) {
+            if (blueprint.openshift && member.type != MemberType::directory) {
+                check_node_file(member.path, overlay.location, mistakes);
+            }
+            if (member.head && is_mount_file(member.path)) {
+                mounts[member.path] = {
+                    directory ? (overlay.source / member.name).string() : overlay.location.text(),
+                    directory, member.head()};
+            }
+            if (member.head && directory) {
+                secrets.check_file((overlay.source / member.name).string(), member.path,
+                                   member.head());
+                hidden.see(member);
+            } else if (member.head) {
+                secrets.check_text(overlay.location,
+                                   fmt::format("overlay {}: ", overlay.source.string()),
+                                   member.path, member.head());
+            }
+        };
+        Mistakes refused;
+        refused.attempt([&] { visit_overlay(overlay, {}, visit, {}, &refused); });
+        complete = complete && refused.empty();
+        mistakes.add_all(refused);
+        hidden.warn(warnings);
+    }
+    check_mounts(blueprint, std::move(mounts), mistakes, warnings);
+    check_secrets(blueprint, secrets);
+    if (complete) {
+        secrets.finish([](const SecretAllowance& allowance) { return !is_for_bundles(allowance); });
+    }
+}
+
+}  // namespace edgegpu
