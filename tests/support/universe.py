@@ -24,6 +24,7 @@ class Package:
     conflicts: list = field(default_factory=list)
     obsoletes: list = field(default_factory=list)
     recommends: list = field(default_factory=list)
+    supplements: list = field(default_factory=list)
     files: list = field(default_factory=list)
 
     @property
@@ -60,7 +61,7 @@ def in_primary(path):
 
 def _package_xml(package, pkgid, files):
     parts = []
-    for key in ("provides", "requires", "conflicts", "obsoletes", "recommends"):
+    for key in ("provides", "requires", "conflicts", "obsoletes", "recommends", "supplements"):
         values = package.all_provides() if key == "provides" else getattr(package, key)
         if values:
             parts.append(f"<rpm:{key}>{''.join(map(_entry, values))}</rpm:{key}>")

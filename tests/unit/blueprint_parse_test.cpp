@@ -1,5 +1,8 @@
 #include <filesystem>
 
+#include <gmock/gmock.h>
+
+#include "blueprint/distro/distro.hpp"
 #include "blueprint/parse/check.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "unit/blueprint_testing.hpp"
@@ -116,6 +119,31 @@ TEST_F(BlueprintTest, defaults) {
     EXPECT_FALSE(blueprint.weak_dependencies);
     EXPECT_FALSE(blueprint.nvidia.has_value());
     EXPECT_EQ(blueprint.path, directory_ / "b.toml");
+}
+
+TEST_F(BlueprintTest, suse_has_kernels_by_flavour_and_repositories_by_service_pack) {
+    for (const char* distro : {"sles-15.6", "opensuse-leap-15.6", "sl-micro-6.1", "sles-16.0"}) {
+        const Blueprint blueprint = parse(fmt::format("distro = \"{}\"\n", distro));
+        EXPECT_TRUE(is_suse(blueprint.distro));
+        EXPECT_EQ(blueprint.kernel.name, "kernel-default");
+        EXPECT_TRUE(std::string(distro).ends_with("-" + blueprint.releasever));
+        EXPECT_TRUE(blueprint.notes.empty());
+    }
+    const Blueprint azure =
+        parse("distro = \"sles-15.6\"\n[customizations.kernel]\nname = \"kernel-azure\"\n");
+    EXPECT_EQ(azure.ostree.ref, "sles/15/x86_64/edge");
+    EXPECT_EQ(azure.kernel.name, "kernel-azure");
+    EXPECT_EQ(parse("distro = \"sles-15.6\"\n[customizations.kernel]\nname = \"\"\n").kernel.name,
+              "kernel-default");
+    EXPECT_FALSE(is_suse("rhel-9.4"));
+    EXPECT_FALSE(is_suse(""));
+}
+
+TEST_F(BlueprintTest, modules_are_not_compiled_on_suse) {
+    const std::string driver = "[nvidia]\ndriver = \"550\"\nmodules = \"dkms\"\n";
+    EXPECT_THAT(failure("distro = \"sles-15.6\"\n" + driver),
+                testing::HasSubstr("b.toml:4:11: modules = \"dkms\" is not for sles-15.6"));
+    EXPECT_EQ(parse("distro = \"rhel-9.4\"\n" + driver).nvidia->modules, DriverModules::dkms);
 }
 
 TEST_F(BlueprintTest, own_tables_are_read) {

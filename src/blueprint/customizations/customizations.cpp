@@ -39,9 +39,9 @@ void read_services(const TableReader& table, ServicesRequest& services) {
 }
 
 void read_kernel(const TableReader& table, Blueprint& blueprint) {
-    blueprint.kernel.name = table.string("name", "kernel");
-    if (blueprint.kernel.name.empty()) {
-        blueprint.kernel.name = "kernel";
+    // That of the distribution until now.
+    if (std::string name = table.string("name"); !name.empty()) {
+        blueprint.kernel.name = std::move(name);
     }
     if (!is_plain_name(blueprint.kernel.name, "_.-+")) {
         table.note(

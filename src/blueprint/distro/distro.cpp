@@ -1,6 +1,7 @@
 #include "blueprint/distro/distro.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "blueprint/toml/toml_reader.hpp"
@@ -64,6 +65,16 @@ DistroName split_distro(const SourceLocation& location, std::string_view distro)
     result.version = with_dot(result.name, version);
     result.major = result.version.substr(0, result.version.find('.'));
     return result;
+}
+
+bool DistroName::is_suse() const {
+    constexpr std::array<std::string_view, 6> names{
+        "sles", "sled", "sle-micro", "sl-micro", "opensuse-leap", "opensuse-leap-micro"};
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_suse(std::string_view distro) {
+    return !distro.empty() && split_distro({}, distro).is_suse();
 }
 
 std::string default_ref(const DistroName& distro, std::string_view architecture) {

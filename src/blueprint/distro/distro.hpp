@@ -18,11 +18,17 @@ struct DistroName {
 
     /// "rhel-9.4"
     [[nodiscard]] std::string text() const { return name + '-' + version; }
+    /// One of SUSE's: its kernels are named by flavour ("kernel-default"), and modules for them are
+    /// kernel module packages (KMP).
+    [[nodiscard]] bool is_suse() const;
 };
 
 /// Parses NAME-VERSION in all of image builder's spellings: "rhel-94" is rhel-9.4, "rhel-810" is
 /// rhel-8.10, "centos-stream-9" is centos-9. Throws at `location` for anything else.
 [[nodiscard]] DistroName split_distro(const SourceLocation& location, std::string_view distro);
+
+/// Whether a blueprint's `distro` ("sles-15.6", or empty) is one of SUSE's.
+[[nodiscard]] bool is_suse(std::string_view distro);
 
 /// Image builder's default: "rhel/9/x86_64/edge", "fedora/40/x86_64/iot".
 [[nodiscard]] std::string default_ref(const DistroName& distro, std::string_view architecture);

@@ -45,9 +45,10 @@ std::optional<DistroName> choose_distro(const TableReader& root, const Blueprint
 /// Any name is accepted, since distributions are rebuilt under names of their own; one that is
 /// nearly that of a known one is noted.
 void note_unknown_distro(const DistroName& distro, std::vector<std::string>& notes) {
-    static const std::vector<std::string> known{"almalinux", "amzn", "centos", "eurolinux",
-                                                "fedora",    "ol",   "rhel",   "rocky"};
-    if (std::find(known.begin(), known.end(), distro.name) != known.end()) {
+    static const std::vector<std::string> known{"almalinux",     "amzn",     "centos", "eurolinux",
+                                                "fedora",        "ol",       "rhel",   "rocky",
+                                                "opensuse-leap", "sl-micro", "sles"};
+    if (distro.is_suse() || std::find(known.begin(), known.end(), distro.name) != known.end()) {
         return;
     }
     const std::string hint = near_names_hint(distro.name, known);
@@ -82,8 +83,12 @@ void read_identity(const TableReader& root, const BlueprintOptions& options, Blu
             note_unknown_distro(*distro, blueprint.notes);
         }
         blueprint.distro = distro->text();
+        if (distro->is_suse()) {
+            blueprint.kernel.name = "kernel-default";
+        }
         if (blueprint.releasever.empty()) {
-            blueprint.releasever = distro->major;
+            // SUSE's repositories are those of a service pack, all others' of a major version.
+            blueprint.releasever = distro->is_suse() ? distro->version : distro->major;
         }
     }
     if (!blueprint.releasever.empty() && !is_plain_name(blueprint.releasever, "_.-")) {

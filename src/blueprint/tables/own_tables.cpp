@@ -261,6 +261,13 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (nvidia) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);
         note_numa_node(*nvidia, blueprint);
+        if (blueprint.nvidia->modules == DriverModules::dkms && is_suse(blueprint.distro)) {
+            nvidia->note(error_at(nvidia->location("modules"),
+                                  "modules = \"dkms\" is not for {}: its kernel module packages "
+                                  "have compiled modules, for the kernel's flavour",
+                                  blueprint.distro)
+                             .hinted("set modules = \"precompiled\", or leave it out"));
+        }
     }
     if (const auto selinux = root.table("selinux")) {
         read_selinux(*selinux, scope, blueprint.selinux);

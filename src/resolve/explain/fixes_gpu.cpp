@@ -5,6 +5,7 @@
 
 #include "resolve/explain/fixes.hpp"
 #include "resolve/gpu/devices.hpp"
+#include "resolve/gpu/kmp_name.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/solve/filtered.hpp"
 #include "support/source_location.hpp"
@@ -174,7 +175,7 @@ std::set<unsigned> driver_branches(const Universe& universe) {
     const PackagePool& pool = universe.pool();
     for (const Id id : pool.packages()) {
         const std::string name = pool.name(id);
-        if (name == "nvidia-driver" || name == "nvidia-driver-cuda") {
+        if (name == "nvidia-driver" || name == "nvidia-driver-cuda" || kmp_name(name)) {
             found.insert(branch_of(pool.version(id)));
         }
     }

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/distro/distro.hpp"
 #include "resolve/gpu/dkms.hpp"
+#include "resolve/gpu/kmp.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/solve/kabi.hpp"
 #include "resolve/solve/kernel.hpp"
@@ -44,7 +46,7 @@ public:
             kernels.resize(1);
         }
         if (blueprint_.nvidia) {
-            versions_ = driver_versions(pool_, *blueprint_.nvidia);
+            find_versions(kernels);
             add_toolkit_jobs(pool_, *blueprint_.nvidia, base_);
         }
         for (const Id kernel : kernels) {
@@ -58,6 +60,16 @@ public:
     }
 
 private:
+    /// The versions of the driver to try, newest first.
+    void find_versions(const std::vector<Id>& kernels) {
+        if (!is_suse(blueprint_.distro)) {
+            versions_ = driver_versions(pool_, *blueprint_.nvidia);
+            return;
+        }
+        kmps_ = choose_kmps(pool_, blueprint_, kernels);
+        versions_ = kmps_->drivers;
+    }
+
     [[nodiscard]] bool compiles() const {
         return blueprint_.nvidia && blueprint_.nvidia->modules == DriverModules::dkms;
     }
@@ -67,6 +79,17 @@ private:
             return {{kernel, "", std::nullopt, {}, 0}};
         }
         std::vector<Attempt> found;
+        if (kmps_) {
+            const DriverFlavor flavor =
+                kmps_->name.open ? DriverFlavor::open : DriverFlavor::proprietary;
+            for (const std::string& version : versions_) {
+                std::vector<Id> kmps = kmps_for(pool_, *kmps_, version, kernel);
+                if (!kmps.empty() && without_user_space(pool_, *kmps_, version).empty()) {
+                    found.push_back({kernel, version, flavor, std::move(kmps), 0});
+                }
+            }
+            return found;
+        }
         for (const std::string& version : versions_) {
             for (const DriverFlavor flavor : flavors_of(*blueprint_.nvidia, version)) {
                 if (compiles()) {
@@ -89,7 +112,9 @@ private:
     [[nodiscard]] Jobs jobs_of(const Attempt& attempt) const {
         Jobs jobs = base_;
         add_kernel_jobs(pool_, blueprint_.kernel.name, attempt.kernel, jobs);
-        if (blueprint_.nvidia) {
+        if (kmps_) {
+            add_kmp_jobs(pool_, *kmps_, attempt.driver, attempt.kmods, jobs);
+        } else if (blueprint_.nvidia) {
             add_driver_jobs(pool_, *blueprint_.nvidia, modules_, attempt.driver, attempt.kmods,
                             jobs);
         }
@@ -99,10 +124,10 @@ private:
     std::optional<Chosen> try_kernel(Id kernel) {
         const std::vector<Attempt> pairs = attempts(kernel);
         if (pairs.empty()) {
-            if (!compiles()) {
+            if (!compiles() && !kmps_) {
                 unpaired_.push_back(kernel);
             }
-            passed_over_.push_back({kernel, no_modules()});
+            passed_over_.push_back({kernel, kmps_ ? no_kmp(kernel) : no_modules()});
             return std::nullopt;
         }
         std::string reason;
@@ -157,6 +182,20 @@ private:
         return {};
     }
 
+    /// Why no KMP is tried with this kernel: of the newest driver.
+    [[nodiscard]] std::string no_kmp(Id kernel) const {
+        for (const std::string& version : versions_) {
+            if (!kmps_for(pool_, *kmps_, version, kernel).empty()) {
+                return fmt::format("driver {}: {}", version,
+                                   without_user_space(pool_, *kmps_, version));
+            }
+        }
+        const std::string kabi = kabi_message(pool_, kmps_->packages.front(), kernel);
+        return kabi.empty() ? fmt::format("{} was built for another one",
+                                          pool_.nevra(kmps_->packages.front()).text())
+                            : kabi;
+    }
+
     [[nodiscard]] std::string no_modules() const {
         return fmt::format("no {}nvidia {} of driver {}", flavor_prefix(),
                            compiles() ? "kmod sources" : "kmod", blueprint_.nvidia->driver);
@@ -177,6 +216,11 @@ private:
                 break;
             }
             const auto tried = unsolved.find(version);
+            if (kmps_ && tried == unsolved.end()) {
+                const std::string lacks = without_user_space(pool_, *kmps_, version);
+                newer.push_back({version, lacks.empty() ? "no KMP of it fits the kernel" : lacks});
+                continue;
+            }
             newer.push_back({version, tried != unsolved.end() ? tried->second
                                       : compiles()
                                           ? "it has no kmod sources"
@@ -196,6 +240,14 @@ private:
     }
 
     [[nodiscard]] Error failure(const std::vector<Id>& kernels) const {
+        if (problems_.empty() && kmps_) {
+            return unsolvable(fmt::format("no kernel fits a KMP of nvidia driver {} and its user "
+                                          "space",
+                                          blueprint_.nvidia->driver),
+                              passed_lines())
+                .traced(fmt::format("[nvidia] at {}", blueprint_.nvidia->location.text()))
+                .hinted(fmt::format("drivers with a KMP here: {}", fmt::join(versions_, ", ")));
+        }
         if (problems_.empty() && blueprint_.nvidia) {
             Error none = unsolvable(
                 fmt::format(
@@ -241,6 +293,8 @@ private:
     const ModuleSelection& modules_;
     Jobs base_;
     std::vector<std::string> versions_;
+    /// On SUSE: the family of kernel module packages.
+    std::optional<KmpChoice> kmps_;
     std::vector<PassedKernel> passed_over_;
     std::vector<std::string> problems_;
     std::optional<Jobs> refused_;

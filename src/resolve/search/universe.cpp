@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/distro/distro.hpp"
 #include "gpu/gpus.hpp"
 #include "resolve/gpu/devices.hpp"
+#include "resolve/gpu/kmp_name.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/metadata/metadata.hpp"
 #include "resolve/metadata/metadata_file.hpp"
@@ -28,9 +30,10 @@ void check_chosen(const PackagePool& pool, const Chosen& chosen) {
                         pool.nevra(chosen.attempt.kernel).text(), pool.nevra(id).text());
         }
         const std::string name = pool.name(id);
-        const bool driver =
-            name == "nvidia-driver" || name == "nvidia-driver-cuda" || name == "nvidia-kmod-common";
-        if (driver && !chosen.attempt.driver.empty() && pool.version(id) != chosen.attempt.driver) {
+        const bool driver = name == "nvidia-driver" || name == "nvidia-driver-cuda" ||
+                            name == "nvidia-kmod-common" || !generation_of(name).empty();
+        if (driver && !chosen.attempt.driver.empty() &&
+            driver_of_kmp(pool.version(id)) != chosen.attempt.driver) {
             throw error(ErrorKind::unsolvable,
                         "{} does not have the version {} of the kernel module",
                         pool.nevra(id).text(), chosen.attempt.driver);
@@ -346,6 +349,11 @@ Outcome solve_image(const Context& ctx, Universe& universe, const Blueprint& blu
             refused.failure = problem;
             return refused;
         }
+    }
+    if (is_suse(blueprint.distro)) {
+        // The KMPs say which modules there are.
+        request.modules = DriverModules::precompiled;
+        return solve_variants(ctx, universe, blueprint, {request}, catalogue, limits);
     }
     return solve_variants(ctx, universe, blueprint, driver_variants(request, catalogue), catalogue,
                           limits);

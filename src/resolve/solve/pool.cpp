@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "resolve/metadata/repo_cache.hpp"
+#include "resolve/solve/supplements.hpp"
 #include "support/error.hpp"
 #include "support/text/nevra.hpp"
 #include "support/text/number.hpp"
@@ -56,6 +57,7 @@ PackagePool::PackagePool(const Context& ctx, std::vector<RepositoryMetadata> rep
     pool_setdisttype(pool_.get(), DISTTYPE_RPM);
     pool_setarch(pool_.get(), architecture.c_str());
     pool_set_flag(pool_.get(), POOL_FLAG_WHATPROVIDESWITHDISABLED, 1);
+    pool_setnamespacecallback(pool_.get(), answer_namespace, this);
     for (const RepositoryMetadata& metadata : metadata_) {
         load(ctx, metadata);
     }
@@ -85,6 +87,7 @@ void PackagePool::load(const Context& ctx, const RepositoryMetadata& metadata) {
     // Valid as long as metadata_, whose size never changes.
     repo->appdata = const_cast<void*>(static_cast<const void*>(&metadata));
     load_primary(metadata, repo);
+    rewrite_supplements(repo);
 }
 
 void PackagePool::index_names() {

@@ -84,6 +84,13 @@ public:
     /// Ids of all packages, visible or not, that provide `capability` in any version, ascending.
     /// Only after `prepare`.
     [[nodiscard]] std::vector<Id> providers(const std::string& capability) const;
+    /// Whether a package's Supplements name hardware, "modalias(…)".
+    [[nodiscard]] bool names_hardware(Id id) const;
+    /// Whether a package's Supplements name the card with this PCI id ("10de:20b7").
+    [[nodiscard]] bool supports_card(Id id, const std::string& pci_id) const;
+    /// Whether the blueprint that the pool is filtered for names cards: only then "modalias(…)" in
+    /// Supplements is answered, from their PCI ids, never from the build machine's hardware.
+    [[nodiscard]] bool has_cards() const noexcept { return !aliases_.empty(); }
     /// All paths of a package, sorted, from its repository's file lists, which are downloaded if
     /// necessary.
     [[nodiscard]] std::vector<std::string> files(const Context& ctx, Id id);
@@ -113,6 +120,10 @@ private:
     void add_stand_ins();
     void index_names();
     void hide(Id id, Hidden reason);
+    /// Which cards the solver sees.
+    void set_cards(const std::vector<std::string>& pci_ids);
+    /// libsolv's callback for dependencies of a namespace; `data` is the PackagePool.
+    static Id answer_namespace(Pool* pool, void* data, Id name, Id value);
 
     std::vector<RepositoryMetadata> metadata_;
     Handle<Pool, pool_free> pool_;
@@ -126,6 +137,8 @@ private:
     std::map<Id, Id> stand_ins_;
     /// Ids of repositories whose file lists are loaded.
     std::set<Id> with_files_;
+    /// Of the blueprint's cards.
+    std::vector<std::string> aliases_;
     /// Whether `prepare` has run.
     bool prepared_ = false;
 };

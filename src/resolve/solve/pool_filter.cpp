@@ -2,7 +2,9 @@
 #include <map>
 #include <set>
 
+#include "gpu/modalias.hpp"
 #include "resolve/solve/pool.hpp"
+#include "resolve/solve/supplements.hpp"
 
 namespace edgegpu {
 
@@ -43,7 +45,41 @@ std::map<Id, PackagePool::Rules> PackagePool::repository_rules(
     return rules;
 }
 
+void PackagePool::set_cards(const std::vector<std::string>& pci_ids) {
+    std::vector<std::string> aliases;
+    for (const std::string& pci_id : pci_ids) {
+        const std::vector<std::string> card = card_aliases(pci_id);
+        aliases.insert(aliases.end(), card.begin(), card.end());
+    }
+    if (aliases != aliases_) {
+        aliases_ = std::move(aliases);
+        // libsolv keeps the answers.
+        pool_flush_namespaceproviders(pool_.get(), NAMESPACE_MODALIAS, 0);
+    }
+}
+
+Id PackagePool::answer_namespace(Pool* pool, void* data, Id name, Id value) {
+    // Those for languages and file systems are no: an image has what its blueprint asks for.
+    return name == NAMESPACE_MODALIAS &&
+                   matches_alias(pool_id2str(pool, value),
+                                 static_cast<const PackagePool*>(data)->aliases_)
+               ? 1
+               : 0;
+}
+
+bool PackagePool::names_hardware(Id id) const {
+    return !alias_patterns(pool_.get(), id).empty();
+}
+
+bool PackagePool::supports_card(Id id, const std::string& pci_id) const {
+    const std::vector<std::string> aliases = card_aliases(pci_id);
+    const std::vector<std::string> patterns = alias_patterns(pool_.get(), id);
+    return std::ranges::any_of(
+        patterns, [&](const std::string& pattern) { return matches_alias(pattern, aliases); });
+}
+
 void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modules) {
+    set_cards(blueprint.nvidia ? blueprint.nvidia->devices : std::vector<std::string>());
     // pool_installable() uses `considered`: it must not see the previous filter.
     pool_->considered = nullptr;
     map_setall(&considered_);

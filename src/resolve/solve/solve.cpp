@@ -49,6 +49,10 @@ SolverPtr make_solver(const PackagePool& pool, bool weak_dependencies) {
     solver_set_flag(solver.get(), SOLVER_FLAG_IGNORE_RECOMMENDED, weak_dependencies ? 0 : 1);
     solver_set_flag(solver.get(), SOLVER_FLAG_BEST_OBEY_POLICY, 1);
     solver_set_flag(solver.get(), SOLVER_FLAG_YUM_OBSOLETES, 1);
+    if (pool.has_cards()) {
+        // As zypper: a package that supplements hardware alone is not one that the requests bring.
+        solver_set_flag(solver.get(), SOLVER_FLAG_ADD_ALREADY_RECOMMENDED, 0);
+    }
     return solver;
 }
 
