@@ -24,7 +24,7 @@ std::optional<unsigned> read_unsigned(const TableReader& table, std::string_view
 
 /// A host name or an address: gridd.conf has one setting a line, without quotes.
 std::string read_server(const TableReader& table, std::string_view key) {
-    const std::string server = table.string(key);
+    std::string server = table.string(key);
     if (!server.empty() && !is_plain_name(server, "_.-:")) {
         table.note(error_at(table.location(key), "\"{}\" must be a host name or an address: \"{}\"",
                             table.full_name(key), server)
@@ -44,7 +44,7 @@ void require_server(const TableReader& table, std::string_view address, const st
 
 std::string read_token_directory(const TableReader& table) {
     constexpr std::string_view key = "ClientConfigTokenPath";
-    const std::string path = table.string(key);
+    std::string path = table.string(key);
     table.attempt([&] {
         if (path.empty()) {
             return;
