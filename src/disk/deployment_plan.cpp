@@ -255,7 +255,7 @@ void check_root_mount(const std::vector<std::string>& arguments) {
                     "kernel argument {}: / would be mounted {}, but it is ext4: devices would not "
                     "start",
                     argument, how)
-            .hinted("remove it from [customizations.kernel]");
+            .hinted("remove it where it is given: --karg, [image] or [customizations.kernel]");
     };
     for (const std::string& argument : arguments) {
         if (argument.starts_with(type_argument)) {

@@ -57,7 +57,7 @@ DiskContent read_disk_content(const Context& ctx, const RepositoryView& reposito
     DiskContent content;
     // Cheap, and without it nothing else matters.
     content.loaders = find_boot_loaders(commit);
-    check_volumes(request.volumes, commit);
+    check_volumes(request.volumes, commit, request.injection);
     content.deployment = plan_deployment(ctx, repository, commit, request);
     if (!content.loaders.efi.empty()) {
         content.esp = esp_files(commit, content.loaders, identity.uuid("file system boot"));

@@ -142,7 +142,8 @@ std::vector<std::string> unused_mount_points(const std::vector<Volume>& volumes,
     return unused;
 }
 
-void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit) {
+void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit,
+                   const Injection& injection) {
     MountFiles files;
     const auto see = [&](const std::string& path) {
         if (const auto text = commit.read("/usr" + path, largest_mount_file)) {
@@ -154,6 +155,11 @@ void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit)
     see("/etc/fstab");
     for (const std::string& point : points) {
         see("/etc/systemd/system/" + mount_unit_of(point));
+    }
+    for (const Injected& one : injection) {
+        if (is_mount_file(one.path)) {
+            files[one.path] = {one.path + ", which is injected", false, one.content};
+        }
     }
     for (const std::string& refused : refused_mounts(points, files)) {
         throw error("{}", refused).hinted(std::string(refused_mounts_hint));

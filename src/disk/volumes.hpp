@@ -48,9 +48,10 @@ void shrink_volumes(const DiskRequest& request, const CommitView& commit,
 [[nodiscard]] std::vector<std::string> unused_mount_points(const std::vector<Volume>& volumes,
                                                            const CommitView& commit);
 
-/// Throws Error if the commit lacks something for one of them, or mounts one, or the disk's / or
-/// /boot, as something else than ext4.
-void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit);
+/// Throws Error if the commit lacks something for one of them, or if it or what is injected mounts
+/// one, or the disk's / or /boot, as something else than ext4.
+void check_volumes(const std::vector<Volume>& volumes, const CommitView& commit,
+                   const Injection& injection = {});
 
 /// Moves out of `var` what belongs to the file systems of the volumes, one tree each in their
 /// order, with the directories on which others are mounted; those stay in `var` as well, empty.

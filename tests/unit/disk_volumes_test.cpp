@@ -174,6 +174,9 @@ TEST_F(Volumes, AreNotMountedAsSomethingElse) {
                 HasSubstr("/boot would be mounted with \"pquota\""));
     EXPECT_THAT(fails("LABEL=a / xfs defaults 0 0\n"), HasSubstr("/ would be mounted as xfs"));
     EXPECT_EQ(fails("LABEL=a /mnt xfs defaults 0 0\n"), "no error");
+    EXPECT_EQ(fails(""), "no error");
+    const Injection table{{Injected::Type::file, "/etc/fstab", "LABEL=a /data xfs defaults 0 0\n"}};
+    EXPECT_THROW(check_volumes({data}, commit(), table), Error) << "what is injected counts";
     fixture.add_directory("/usr/etc/systemd");
     fixture.add_directory("/usr/etc/systemd/system");
     fixture.add_file("/usr/etc/systemd/system/data.mount", "[Mount]\nWhere=/data\nType=btrfs\n");
