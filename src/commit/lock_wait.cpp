@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -13,7 +14,6 @@
 
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
-#include "support/files/file.hpp"
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
 
@@ -48,12 +48,10 @@ bool has_open(const std::string& pid, const struct stat& file) {
 
 /// "edgegpu prune (pid 4711)"
 std::string program_of(const std::string& pid) {
+    // Such files say that they are empty. It may have just ended.
+    std::ifstream file("/proc/" + pid + "/cmdline");
     std::string words;
-    try {
-        words = read_file("/proc/" + pid + "/cmdline", 4096);
-    } catch (const Error&) {
-        // It has just ended, or its command line is longer.
-    }
+    std::getline(file, words);
     // The program's name, and the words behind it as far as they fit.
     constexpr std::size_t longest = 40;
     const std::size_t slash = words.substr(0, words.find('\0')).rfind('/');

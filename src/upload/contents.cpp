@@ -214,6 +214,11 @@ bool is_immutable(UploadStep step) noexcept {
     return step <= UploadStep::commits;
 }
 
+std::string_view cache_control_of(UploadStep step) noexcept {
+    // docs/publish.md says why.
+    return is_immutable(step) ? "public, max-age=31536000, immutable" : "no-cache";
+}
+
 std::optional<UploadStep> step_of(std::string_view path) {
     if (path == "config") {
         return UploadStep::config;

@@ -38,6 +38,9 @@ inline constexpr UploadStep last_step = UploadStep::summary;
 /// keep it for ever.
 [[nodiscard]] bool is_immutable(UploadStep step) noexcept;
 
+/// What is sent with it as Cache-Control, to servers that keep such headers.
+[[nodiscard]] std::string_view cache_control_of(UploadStep step) noexcept;
+
 /// The step that uploads the file `path` of a published repository; nothing for what clients do not
 /// read: locks, `tmp/`, `state/`, refs of remotes, and whatever else has been put there.
 [[nodiscard]] std::optional<UploadStep> step_of(std::string_view path);

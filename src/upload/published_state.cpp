@@ -38,7 +38,7 @@ OstreeObjectType type_of(std::string_view extension) {
 
 }  // namespace
 
-PublishedState::PublishedState(const Context& ctx, const fs::path& path)
+PublishedState::PublishedState(const Context& ctx, const fs::path& path, const LockWait& wait)
     : view_(path),
       directory_(::fcntl(ostree_repo_get_dfd(view_.handle()), F_DUPFD_CLOEXEC, 0)),
       scratch_(large_temporary_directory() / "edgegpu-upload") {
@@ -52,8 +52,9 @@ PublishedState::PublishedState(const Context& ctx, const fs::path& path)
     view_.require_own_objects();
     // An open file of its own: the lock is that of the file.
     directory_ = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY, 0);
-    wait_for_lock(ctx, directory_.get(), shown(), "is uploading it");
-    const RepositoryLock exclusive(ctx, view_.handle(), shown(), OSTREE_REPO_LOCK_EXCLUSIVE);
+    wait_for_lock(ctx, directory_.get(), shown(), "is uploading it",
+                  wait.value_or(default_wait_for_uploads));
+    const RepositoryLock exclusive(ctx, view_.handle(), shown(), OSTREE_REPO_LOCK_EXCLUSIVE, wait);
     require_finished();
     files_ = files_of_repository(directory_.get(), shown());
     for (auto& [ref, checksum] : read_refs(directory_.get(), shown())) {

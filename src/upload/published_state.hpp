@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -16,15 +17,18 @@
 
 namespace edgegpu {
 
+/// How long one upload waits for another one, unless the user says otherwise.
+inline constexpr std::chrono::minutes default_wait_for_uploads{10};
+
 /// A published repository at one moment, which stays as it is while this exists: what may change
 /// under its name is copied, and nothing that it needs is pruned. Whoever else uploads the
 /// repository waits; publishing goes on.
 class PublishedState {
 public:
-    /// Waits until nobody publishes. Throws ErrorKind::usage for what is no repository with refs;
-    /// Error for one that clients could not use: with a parent, a summary that was begun, or a ref
-    /// whose commit lacks something.
-    PublishedState(const Context& ctx, const std::filesystem::path& path);
+    /// Waits until nobody publishes, and nobody else uploads. Throws ErrorKind::usage for what is
+    /// no repository with refs; Error for one that clients could not use: with a parent, a summary
+    /// that was begun, or a ref whose commit lacks something.
+    PublishedState(const Context& ctx, const std::filesystem::path& path, const LockWait& wait);
 
     [[nodiscard]] const RepositoryView& view() const noexcept { return view_; }
     /// For messages.
@@ -33,6 +37,8 @@ public:
     [[nodiscard]] const FileSizes& files() const noexcept { return files_; }
     /// The repository's own refs, and their commits.
     [[nodiscard]] const std::map<std::string, std::string>& refs() const noexcept { return refs_; }
+    /// The open directory of the repository.
+    [[nodiscard]] int directory() const noexcept { return directory_.get(); }
     /// The files of all objects that the refs need.
     [[nodiscard]] const std::set<std::string>& needed() const noexcept { return needed_; }
     /// The files of all objects that a commit needs, `name` in messages. Throws Error if one is not

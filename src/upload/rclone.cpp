@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdlib>
-#include <ctime>
 #include <thread>
 #include <unordered_set>
 #include <utility>
@@ -23,6 +21,7 @@
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
+#include "upload/attempts.hpp"
 #include "upload/rclone_environment.hpp"
 
 namespace edgegpu {
@@ -31,12 +30,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Status of a directory that is not there.
-constexpr int no_directory = 3;
 /// Beyond as many, listing directories takes less than asking for each file.
 constexpr std::size_t asked_one_by_one = 500;
 constexpr std::uint64_t largest_listing = 4ULL << 30U;
 constexpr std::chrono::milliseconds look_again{20};
+/// Of what only reads, and of removing: with pauses of 1, 2, 4 and 8 seconds.
+constexpr int most_attempts = 5;
+constexpr std::chrono::seconds first_pause{1};
 /// For rclone to end uploads in parts, which some servers would keep, and charge, for ever.
 constexpr std::chrono::seconds patience{5};
 
@@ -116,12 +116,6 @@ RcloneProgram find_rclone(const Context& ctx) {
     return program;
 }
 
-struct RcloneRemote::Run {
-    int status = 0;
-    std::string output;
-    std::string messages;
-};
-
 RcloneRemote::RcloneRemote(const Context& ctx, std::string remote, std::string bandwidth,
                            fs::path scratch)
     : ctx_(ctx),
@@ -171,6 +165,23 @@ RcloneRemote::Run RcloneRemote::run(
     return {*status, read_file(output.get(), "rclone's output", largest_listing), process.output()};
 }
 
+RcloneRemote::Run RcloneRemote::run_until_done(
+    const std::vector<std::string>& arguments, std::string_view doing, const std::string& purpose,
+    const std::function<bool(const Run&)>& is_done) const {
+    Attempts attempts(ctx_, most_attempts, first_pause);
+    while (true) {
+        Run done = run(arguments, purpose);
+        if (is_done(done)) {
+            return done;
+        }
+        RcloneProblem problem = problem_in(done.messages);
+        if (problem.kind != RcloneProblem::Kind::passing ||
+            !attempts.again(fmt::format("cannot {} {}: {}", doing, shown(), problem.reason))) {
+            throw to_error(doing, problem);
+        }
+    }
+}
+
 std::string RcloneRemote::list_file(const std::vector<std::string>& names) const {
     std::string text;
     for (const std::string& name : names) {
@@ -188,74 +199,47 @@ Error RcloneRemote::to_error(std::string_view doing, const RcloneProblem& proble
         .hinted(hint_for(problem, remote_));
 }
 
-FileSizes RcloneRemote::list() const {
-    const Run done = run({"lsf", "--recursive", "--files-only", "--fast-list", "--format=sp",
-                          "--separator=;", "--", remote_},
-                         "its files");
-    if (done.status == no_directory && done.output.empty()) {
-        return {};
-    }
-    // A directory that is not there among others that are, too: what is missing would be sent
-    // again.
-    if (done.status != 0) {
-        throw to_error("list", problem_in(done.messages));
-    }
-    FileSizes files;
-    for (const std::string_view line : lines_of(done.output)) {
-        const std::size_t separator = line.find(';');
-        std::uint64_t size = 0;
-        if (separator != std::string_view::npos &&
-            std::from_chars(line.data(), line.data() + separator, size).ptr ==
-                line.data() + separator) {
-            files.emplace(line.substr(separator + 1), size);
-        }
-    }
-    return files;
-}
-
-bool RcloneRemote::has_hashes() const {
-    if (!has_hashes_) {
-        const Run done = run({"backend", "features", "--", remote_}, "what it can do");
-        if (done.status != 0) {
-            throw to_error("use", problem_in(done.messages));
-        }
-        const nlohmann::json features = nlohmann::json::parse(done.output, nullptr, false);
-        has_hashes_ = features.is_object() && features.contains("Hashes") &&
-                      features["Hashes"].is_array() && !features["Hashes"].empty();
-    }
-    return *has_hashes_;
-}
-
 std::vector<std::string> RcloneRemote::differing(const fs::path& directory,
                                                  const std::vector<std::string>& names,
                                                  Comparison comparison) const {
-    if (names.empty()) {
-        return {};
-    }
-    std::vector<std::string> arguments{"check", "--one-way", "--combined=-",
-                                       "--files-from-raw=" + list_file(names)};
-    arguments.emplace_back(names.size() <= asked_one_by_one ? "--no-traverse" : "--fast-list");
-    if (comparison == Comparison::content && !has_hashes()) {
-        arguments.emplace_back("--download");
-    }
-    arguments.insert(arguments.end(), {"--", directory.string(), remote_});
-    const Run done = run(arguments, "comparing");
-    // Only what it says to be equal is: of files that it has not looked at it says nothing.
     std::unordered_set<std::string> equal;
-    for (const std::string_view line : lines_of(done.output)) {
-        if (line.starts_with("= ")) {
-            equal.emplace(line.substr(2));
+    std::vector<std::string> asked = names;
+    Attempts attempts(ctx_, most_attempts, first_pause);
+    while (!asked.empty()) {
+        std::vector<std::string> arguments{"check", "--one-way", "--combined=-",
+                                           "--files-from-raw=" + list_file(asked)};
+        arguments.emplace_back(asked.size() <= asked_one_by_one ? "--no-traverse" : "--fast-list");
+        if (comparison == Comparison::content && !has_hashes()) {
+            arguments.emplace_back("--download");
         }
-    }
-    if (done.status != 0 && done.output.empty()) {
-        throw to_error("compare with", problem_in(done.messages));
-    }
-    // It says "equal" of a file whose hash the server does not know.
-    if (comparison == Comparison::content &&
-        done.messages.find("hashes could not be checked") != std::string::npos &&
-        std::ranges::find(arguments, "--download") == arguments.end()) {
-        has_hashes_ = false;
-        return differing(directory, names, comparison);
+        arguments.insert(arguments.end(), {"--", directory.string(), remote_});
+        const Run done = run_until_done(
+            arguments, "compare with", "comparing",
+            [](const Run& ended) { return ended.status == 0 || !ended.output.empty(); });
+        // It says "equal" of a file whose hash the server does not know.
+        if (comparison == Comparison::content &&
+            done.messages.find("hashes could not be checked") != std::string::npos &&
+            std::ranges::find(arguments, "--download") == arguments.end()) {
+            has_hashes_ = false;
+            continue;
+        }
+        // Only what it says to be equal is: of files that it has not looked at it says nothing.
+        // Those that it could not read ("!") need not be different.
+        asked.clear();
+        for (const std::string_view line : lines_of(done.output)) {
+            if (line.starts_with("= ")) {
+                equal.emplace(line.substr(2));
+            } else if (line.starts_with("! ")) {
+                asked.emplace_back(line.substr(2));
+            }
+        }
+        const RcloneProblem problem = problem_in(done.messages);
+        if (asked.empty() || problem.kind != RcloneProblem::Kind::passing) {
+            break;
+        }
+        if (!attempts.again(fmt::format("cannot compare with {}: {}", shown(), problem.reason))) {
+            throw to_error("compare with", problem);
+        }
     }
     std::vector<std::string> others;
     for (const std::string& name : names) {
@@ -276,49 +260,43 @@ std::optional<RcloneProblem> RcloneRemote::put(
     return done.status == 0 ? std::nullopt : std::optional(problem_in(done.messages));
 }
 
+std::optional<RcloneProblem> RcloneRemote::put_one(const fs::path& file,
+                                                   const std::string& name) const {
+    const Run done = run({"copyto", "--no-check-dest", "--low-level-retries=2", "--contimeout=10s",
+                          "--timeout=20s", "--", file.string(), path_of(name)},
+                         name);
+    return done.status == 0 ? std::nullopt : std::optional(problem_in(done.messages));
+}
+
+std::optional<RcloneProblem> RcloneRemote::remove_one(const std::string& name) const {
+    constexpr int no_file = 4;
+    const Run done = run({"deletefile", "--low-level-retries=2", "--contimeout=10s",
+                          "--timeout=20s", "--", path_of(name)},
+                         "removing " + name);
+    return done.status == 0 || done.status == no_directory || done.status == no_file
+               ? std::nullopt
+               : std::optional(problem_in(done.messages));
+}
+
 void RcloneRemote::fetch(const std::vector<std::string>& names, const fs::path& directory) const {
     if (names.empty()) {
         return;
     }
-    const Run done =
-        run({"copy", "--no-traverse", "--no-check-dest", "--files-from-raw=" + list_file(names),
-             "--", remote_, directory.string()},
-            "reading what it has");
-    if (done.status != 0 && done.status != no_directory) {
-        throw to_error("read from", problem_in(done.messages));
-    }
+    run_until_done({"copy", "--no-traverse", "--no-check-dest",
+                    "--files-from-raw=" + list_file(names), "--", remote_, directory.string()},
+                   "read from", "reading what it has", [](const Run& ended) {
+                       return ended.status == 0 || ended.status == no_directory;
+                   });
 }
 
 void RcloneRemote::remove(const std::vector<std::string>& names) const {
     if (names.empty()) {
         return;
     }
-    const Run done =
-        run({"delete", "--no-traverse", "--files-from-raw=" + list_file(names), "--", remote_},
-            fmt::format("removing {} files", names.size()));
-    if (done.status != 0) {
-        throw to_error("remove files from", problem_in(done.messages));
-    }
-}
-
-std::optional<std::chrono::system_clock::time_point> RcloneRemote::newest(
-    const std::vector<std::string>& names) const {
-    const Run done = run({"lsf", "--recursive", "--files-only", "--no-traverse", "--format=t",
-                          "--files-from-raw=" + list_file(names), "--", remote_},
-                         "when it was changed");
-    if (done.status != 0) {
-        throw to_error("list", problem_in(done.messages));
-    }
-    std::optional<std::chrono::system_clock::time_point> newest;
-    for (const std::string_view line : lines_of(done.output)) {
-        std::tm parts{};
-        // The environment says UTC.
-        if (::strptime(std::string(line).c_str(), "%Y-%m-%d %H:%M:%S", &parts) != nullptr) {
-            const auto time = std::chrono::system_clock::from_time_t(::timegm(&parts));
-            newest = newest ? std::max(*newest, time) : time;
-        }
-    }
-    return newest;
+    run_until_done(
+        {"delete", "--no-traverse", "--files-from-raw=" + list_file(names), "--", remote_},
+        "remove files from", fmt::format("removing {} files", names.size()),
+        [](const Run& ended) { return ended.status == 0; });
 }
 
 }  // namespace edgegpu

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "execution/context.hpp"
 #include "upload/contents.hpp"
@@ -42,7 +45,8 @@ enum class Comparison {
 /// A place that rclone reaches: a directory of a server, or of a bucket. rclone runs as the user,
 /// with the user's configuration and environment, but for variables that would change what is
 /// copied or how that is reported. All functions throw Error with what rclone says, and a hint;
-/// interrupted, they end rclone.
+/// interrupted, they end rclone. Those that read or remove try again, a few times, what may be over
+/// at another attempt (RcloneProblem::Kind::passing), and say so.
 class RcloneRemote {
 public:
     /// `remote` as rclone names it: "NAME:PATH", or a connection string. `bandwidth` is what rclone
@@ -73,6 +77,22 @@ public:
         const std::string& header,
         const std::function<void(std::uint64_t, std::uint64_t)>& progress) const;
 
+    /// Copies one file there, whatever has its name; one attempt, which does not wait long for the
+    /// server. Returns why it failed, or nothing.
+    [[nodiscard]] std::optional<RcloneProblem> put_one(const std::filesystem::path& file,
+                                                       const std::string& name) const;
+    /// Removes one file, in the same way; it is no failure if it is not there.
+    [[nodiscard]] std::optional<RcloneProblem> remove_one(const std::string& name) const;
+
+    /// The files in a directory there, with their sizes, and its directories, whose names end with
+    /// a "/"; none if it is not there. Empty: the directory of the remote itself.
+    [[nodiscard]] FileSizes list_directory(const std::string& name) const;
+
+    /// The header Cache-Control of the files, "no-cache", empty if they have none; nothing of files
+    /// that are not there, or if the server keeps no such headers.
+    [[nodiscard]] std::map<std::string, std::string> cache_control(
+        const std::vector<std::string>& names) const;
+
     /// Copies those of the files that are there into `directory`.
     void fetch(const std::vector<std::string>& names, const std::filesystem::path& directory) const;
 
@@ -87,10 +107,25 @@ public:
     [[nodiscard]] Error to_error(std::string_view doing, const RcloneProblem& problem) const;
 
 private:
-    struct Run;
+    struct Run {
+        int status = 0;
+        std::string output;
+        std::string messages;
+    };
+    /// Status of a directory that is not there.
+    static constexpr int no_directory = 3;
     [[nodiscard]] Run run(
         const std::vector<std::string>& arguments, const std::string& purpose,
         const std::function<void(std::uint64_t, std::uint64_t)>& progress = {}) const;
+    /// Runs it until `is_done` takes the result. Throws Error, "cannot DOING REMOTE: …".
+    Run run_until_done(const std::vector<std::string>& arguments, std::string_view doing,
+                       const std::string& purpose,
+                       const std::function<bool(const Run&)>& is_done) const;
+    /// What `rclone backend features` says: null if it cannot be read.
+    [[nodiscard]] const nlohmann::json& features() const;
+    [[nodiscard]] FileSizes list_files(const std::string& place,
+                                       std::vector<std::string> options) const;
+    [[nodiscard]] std::string path_of(const std::string& name) const;
     [[nodiscard]] std::string list_file(const std::vector<std::string>& names) const;
 
     const Context& ctx_;
@@ -98,6 +133,7 @@ private:
     std::string bandwidth_;
     std::filesystem::path scratch_;
     mutable std::optional<bool> has_hashes_;
+    mutable std::optional<nlohmann::json> features_;
 };
 
 }  // namespace edgegpu

@@ -1,6 +1,7 @@
 #include "upload/remote_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -21,6 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t largest_ref = 4096;
+/// Of uploads that run, or were killed.
+constexpr std::string_view locks_prefix = "edgegpu-locks/";
 constexpr std::uint64_t largest_config = 1U << 20U;
 
 std::uint64_t largest_of(UploadStep step) {
@@ -92,9 +95,26 @@ RemoteState read_heads(const RcloneRemote& remote, FileSizes files, const fs::pa
 
 void require_repository(const RcloneRemote& remote, const RemoteState& there) {
     // An upload that was interrupted has left files of steps.
-    const auto other =
-        std::ranges::find_if(there.files, [](const auto& file) { return !step_of(file.first); });
+    const auto other = std::ranges::find_if(there.files, [](const auto& file) {
+        return !step_of(file.first) && !file.first.starts_with(locks_prefix);
+    });
     if (!there.files.contains("config") && other != there.files.end()) {
+        throw error(ErrorKind::usage, "{}: not an ostree repository, and not empty", remote.shown())
+            .hinted(fmt::format("name a directory for the repository alone; this one has {}",
+                                other->first));
+    }
+}
+
+void require_place(const RcloneRemote& remote) {
+    constexpr std::array<std::string_view, 9> known{
+        "objects/", "deltas/", "delta-indexes/", "refs/",      "state/",
+        "tmp/",     "summary", "summary.sig",    locks_prefix,
+    };
+    const FileSizes there = remote.list_directory("");
+    const auto other = std::ranges::find_if(there, [&](const auto& entry) {
+        return std::ranges::find(known, std::string_view(entry.first)) == known.end();
+    });
+    if (!there.contains("config") && other != there.end()) {
         throw error(ErrorKind::usage, "{}: not an ostree repository, and not empty", remote.shown())
             .hinted(fmt::format("name a directory for the repository alone; this one has {}",
                                 other->first));

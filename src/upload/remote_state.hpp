@@ -29,6 +29,9 @@ struct RemoteState {
 /// Throws Error for a remote that has files, and is no repository.
 void require_repository(const RcloneRemote& remote, const RemoteState& there);
 
+/// The same by its uppermost directory alone, before anything is written there.
+void require_place(const RcloneRemote& remote);
+
 /// Throws Error for a ref of the remote, in its file or in the summary, with a commit that `local`
 /// never had, or that is newer than its own: somebody else has uploaded that.
 void require_ours(const PublishedState& local, const RcloneRemote& remote,

@@ -1,11 +1,9 @@
 #include "upload/upload.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,29 +11,22 @@
 #include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
+#include "upload/attempts.hpp"
 #include "upload/published_state.hpp"
 #include "upload/rclone.hpp"
+#include "upload/remote_claim.hpp"
 #include "upload/remote_state.hpp"
+#include "upload/summary_trust.hpp"
 #include "upload/upload_plan.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-constexpr int most_attempts = 3;
-constexpr std::chrono::milliseconds first_pause{500};
-
-/// docs/publish.md says why.
-constexpr std::string_view for_ever = "Cache-Control: public, max-age=31536000, immutable";
-constexpr std::string_view ask_each_time = "Cache-Control: no-cache";
-
-void pause(const Context& ctx, std::chrono::milliseconds time) {
-    constexpr std::chrono::milliseconds slice{50};
-    for (; time.count() > 0; time -= slice) {
-        ctx.check_cancelled();
-        std::this_thread::sleep_for(slice);
-    }
-}
+constexpr int most_attempts_to_send = 3;
+constexpr std::chrono::seconds pause_before_sending{1};
+/// Each attempt may send for hours.
+constexpr std::chrono::hours patience_of_sending{1000};
 
 class Uploading {
 public:
@@ -53,7 +44,14 @@ public:
         if (!request_.overwrite) {
             require_ours(local_, remote_, there_);
         }
+        require_trusted_summary(ctx_, local_, remote_, there_, request_.overwrite);
         plan_ = plan_upload(ctx_, local_, remote_, there_, request_.verify);
+        if (plan_.wrong_headers != 0) {
+            ctx_.console->note(fmt::format(
+                "{}: {} of the files there have another Cache-Control than they should: they are "
+                "sent again",
+                remote_.shown(), plan_.wrong_headers));
+        }
         changes_heads_ = plan_.changes_heads();
         std::set<std::string> deltas(plan_.late_superblocks.begin(), plan_.late_superblocks.end());
         for (const auto& [step, paths] : plan_.missing) {
@@ -92,6 +90,9 @@ public:
         }
         plan_.missing[UploadStep::superblocks] = std::move(plan_.late_superblocks);
         put({UploadStep::superblocks});
+        if (changes_heads_) {
+            require_one_state();
+        }
     }
 
     void remove_superfluous() {
@@ -139,7 +140,8 @@ private:
     void put(const std::vector<UploadStep>& steps) {
         const std::filesystem::path directory = local_.directory_of(steps.front());
         const bool large = steps.front() == UploadStep::contents;
-        for (int attempt = 1;; ++attempt) {
+        Attempts attempts(ctx_, most_attempts_to_send, pause_before_sending, patience_of_sending);
+        while (true) {
             std::vector<std::string> sent;
             std::optional<RcloneProblem> problem;
             UploadStep last = steps.front();
@@ -157,15 +159,13 @@ private:
             if (left.empty() && !problem) {
                 return;
             }
-            if (attempt == most_attempts) {
-                throw problem ? failed(last, *problem) : not_kept(directory, left);
+            const Error failure = problem ? failed(last, *problem) : not_kept(directory, left);
+            if (!attempts.again(failure.message())) {
+                throw Error(failure);
             }
             for (const std::string& path : left) {
                 plan_.missing[step_of(path).value()].push_back(path);
             }
-            ctx_.log.info("not all files have arrived",
-                          {{"remote", remote_.shown()}, {"files", left.size()}});
-            pause(ctx_, first_pause * (1 << attempt));
         }
     }
 
@@ -178,11 +178,11 @@ private:
             return std::nullopt;
         }
         const FileCount before = count_of(sent);
-        auto problem = remote_.put(directory, paths,
-                                   std::string(is_immutable(step) ? for_ever : ask_each_time),
-                                   [&](std::uint64_t files, std::uint64_t bytes) {
-                                       show(step, before.files + files, before.bytes + bytes);
-                                   });
+        auto problem =
+            remote_.put(directory, paths, fmt::format("Cache-Control: {}", cache_control_of(step)),
+                        [&](std::uint64_t files, std::uint64_t bytes) {
+                            show(step, before.files + files, before.bytes + bytes);
+                        });
         if (problem && problem->kind != RcloneProblem::Kind::passing) {
             throw failed(step, *problem);
         }
@@ -241,7 +241,7 @@ private:
 
     /// The heads that the remote has or is to have, also where a listing has not had them.
     [[nodiscard]] RemoteState heads_now() const {
-        FileSizes asked{{"summary", 1}, {"config", 1}};
+        FileSizes asked{{"summary", 1}, {"summary.sig", 1}, {"config", 1}};
         for (const auto& [path, content] : there_.heads) {
             asked.emplace(path, 1);
         }
@@ -286,6 +286,44 @@ private:
         }
     }
 
+    /// Of two uploads that wrote their refs and summaries in the same moment, a ref may be that of
+    /// the one and the summary that of the other; whoever ends last sees it.
+    void require_one_state() const {
+        Attempts attempts(ctx_, most_attempts_to_send, pause_before_sending);
+        while (true) {
+            const RemoteState now = heads_now();
+            std::set<std::string> others;
+            for (const auto& [path, content] : now.heads) {
+                // Refs that only the remote has are kept, or are removed later.
+                if (content != local_.content(path) &&
+                    (local_.files().contains(path) || step_of(path) == UploadStep::summary)) {
+                    others.insert(path);
+                }
+            }
+            for (const auto& [path, size] : local_.files()) {
+                const UploadStep step = step_of(path).value();
+                if ((step == UploadStep::refs || step == UploadStep::summary) &&
+                    !now.heads.contains(path)) {
+                    others.insert(path);
+                }
+            }
+            if (others.empty()) {
+                return;
+            }
+            const Error failure =
+                error(ErrorKind::fetch,
+                      "{}: after this upload, {} is not as this repository has it: somebody else "
+                      "uploads there, or the server answers with what it had before",
+                      remote_.shown(), fmt::join(others, ", "));
+            // A server may take a moment.
+            if (!attempts.again(failure.message())) {
+                throw Error(failure).hinted(
+                    "devices may get the ref of one upload and the summary of another: upload "
+                    "again, from one place at a time");
+            }
+        }
+    }
+
     /// Clients, and caches on the way to them, may go by what they have read before.
     [[nodiscard]] bool may_remove() const {
         if (!request_.delete_after || plan_.superfluous.empty()) {
@@ -319,10 +357,12 @@ private:
 
 UploadResult upload_in_order(const Context& ctx, Stages& stages, const UploadRequest& request) {
     stages.begin("compare", "comparing");
-    const PublishedState local(ctx, request.repository);
+    const PublishedState local(ctx, request.repository, request.lock_wait);
     const RcloneProgram program = find_rclone(ctx);
     ctx.log.info("rclone", {{"file", program.file.string()}, {"version", program.version}});
     const RcloneRemote remote(ctx, request.remote, request.bandwidth, local.scratch());
+    require_place(remote);
+    const RemoteClaim claim(ctx, local, request.remote, request.lock_wait);
     Uploading uploading(ctx, request, local, remote);
     uploading.plan();
     stages.end(fmt::format("{} files", local.files().size()));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "commit/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 
@@ -27,6 +28,8 @@ struct UploadRequest {
     /// Remove what the repository does not have any more, once the remote has had the same refs and
     /// summary for so long; nothing: keep it.
     std::optional<std::chrono::seconds> delete_after;
+    /// for what publishes or prunes, and for another upload (then nothing: 10 minutes)
+    LockWait lock_wait = {};
 };
 
 /// A number of files, and their bytes.

@@ -37,6 +37,7 @@ public:
                 plan_.missing[step_of(path).value()].push_back(std::move(path));
             }
         }
+        find_wrong_headers();
         replace_deltas();
         find_superfluous();
         return std::move(plan_);
@@ -55,6 +56,29 @@ private:
             const bool large = step == UploadStep::contents || step == UploadStep::delta_parts;
             const Comparison how = large && !verify_ ? Comparison::known : Comparison::content;
             doubtful_[{local_.directory_of(step), how}].push_back(path);
+        }
+    }
+
+    /// Somebody may have copied files there in another way, or changed their headers: caches would
+    /// keep a summary for too long, or objects not at all. It takes a request for each file.
+    void find_wrong_headers() {
+        std::set<std::string> sent;
+        for (const auto& [step, paths] : plan_.missing) {
+            sent.insert(paths.begin(), paths.end());
+        }
+        std::vector<std::string> names;
+        for (const auto& [path, size] : local_.files()) {
+            if ((verify_ || is_head(step_of(path).value())) && there_.files.contains(path) &&
+                !sent.contains(path)) {
+                names.push_back(path);
+            }
+        }
+        for (const auto& [path, header] : remote_.cache_control(names)) {
+            const std::optional<UploadStep> step = step_of(path);
+            if (step && local_.files().contains(path) && header != cache_control_of(*step)) {
+                plan_.missing[*step].push_back(path);
+                ++plan_.wrong_headers;
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,13 +27,17 @@ struct UploadPlan {
     /// what else the repository does not have any more, in the order in which it may be removed
     std::vector<std::string> superfluous;
 
+    /// how many of `missing` are there, but with another Cache-Control
+    std::size_t wrong_headers = 0;
+
     /// Whether clients will see another version than they have seen.
     [[nodiscard]] bool changes_heads() const;
 };
 
 /// Compares the two: by sizes; by contents where these may change under a name, and where the refs
 /// need what no ref there needs, since an upload may have been interrupted before it was compared;
-/// with `verify`, all by contents.
+/// with `verify`, all by contents. Where the server tells, also the headers of what clients go by,
+/// and with `verify` of all.
 [[nodiscard]] UploadPlan plan_upload(const Context& ctx, const PublishedState& local,
                                      const RcloneRemote& remote, const RemoteState& there,
                                      bool verify);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/published/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "support/text/quantity.hpp"
@@ -77,8 +78,13 @@ std::string uploaded_json(const UploadResult& result, const std::string& reposit
 int run_upload(const GlobalOptions& global, const UploadCommand& command) {
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
-    UploadRequest request{command.repo,   command.to,        command.bandwidth,
-                          command.verify, command.overwrite, {}};
+    UploadRequest request{command.repo,
+                          command.to,
+                          command.bandwidth,
+                          command.verify,
+                          command.overwrite,
+                          {},
+                          lock_wait_of(command.lock_wait)};
     if (!command.delete_after.empty()) {
         request.delete_after = parse_duration(command.delete_after);
     }
