@@ -58,14 +58,16 @@ std::optional<ImageSigning> image_signing(const Context& ctx, const ImageCommand
                                           const ImageDestination& destination) {
     const bool registry = destination.kind == ImageDestination::Kind::registry;
     for (const auto& [wrong, problem] :
-         {std::pair{command.sign.empty() && !command.signatures.empty(), "--signatures needs --sign"},
+         {std::pair{command.sign.empty() && !command.signatures.empty(),
+                    "--signatures needs --sign"},
           {command.sign.empty() && !command.gpg_homedir.empty(), "--gpg-homedir needs --sign"},
           {!command.sign.empty() && command.signatures.empty(), "--sign needs --signatures"},
           {!command.sign.empty() && !registry, "--sign is for images that are pushed"}}) {
         if (wrong) {
             throw error(ErrorKind::usage, "{}", problem)
-                .hinted("--output docker://… --sign KEY --signatures DIR: signatures of container "
-                        "images lie beside their registry");
+                .hinted(
+                    "--output docker://… --sign KEY --signatures DIR: signatures of container "
+                    "images lie beside their registry");
         }
     }
     if (command.sign.empty()) {
@@ -161,8 +163,10 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
         stages.end(fmt::format("{} layers, {}", made.layers.size(), human_size(made.size())));
         return made;
     });
-    print_result(global.json ? oci_json(image, commit.info(), sources, destination.signing, shown_image(output))
-                             : oci_summary(image, commit.info(), destination.signing, shown_image(output)));
+    print_result(
+        global.json
+            ? oci_json(image, commit.info(), sources, destination.signing, shown_image(output))
+            : oci_summary(image, commit.info(), destination.signing, shown_image(output)));
     return 0;
 }
 

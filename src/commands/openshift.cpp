@@ -9,7 +9,6 @@
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
-#include "oci/manifest.hpp"
 #include "openshift/node_image.hpp"
 #include "openshift/node_objects.hpp"
 #include "repository/commit_view.hpp"
@@ -61,10 +60,10 @@ std::string openshift_json(const NodeObjects& objects, const std::string& image,
                          {"kind", object.at("kind")},
                          {"name", object.at("metadata").at("name")}});
     }
-    const ordered_json document{{"format", "edgegpu-openshift/1"}, {"edgegpu", EDGEGPU_VERSION},
-                                {"image", image},                  {"commit", commit.checksum},
-                                {"pool", request.pool},            {"output", output},
-                                {"objects", std::move(files)}};
+    const ordered_json document{
+        {"format", "edgegpu-openshift/1"}, {"edgegpu", EDGEGPU_VERSION}, {"image", image},
+        {"commit", commit.checksum},       {"pool", request.pool},       {"output", output},
+        {"objects", std::move(files)}};
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
@@ -89,8 +88,9 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
         repository.open(command.commit.empty() ? blueprint.ostree.ref : command.commit).info();
     if (!commit.kernel_arguments) {
         throw error(ErrorKind::usage, "commit {} does not say its kernel arguments", commit.name)
-            .hinted("build it again with this edgegpu: the cluster takes them from the machine "
-                    "configuration, never from the image");
+            .hinted(
+                "build it again with this edgegpu: the cluster takes them from the machine "
+                "configuration, never from the image");
     }
     const std::string image = fmt::format("{}@sha256:{}", request.image, digest);
     const NodeObjects objects = node_objects(request, image, *commit.kernel_arguments);
@@ -98,11 +98,7 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
         Stages stages(ctx, image);
         stages.run([&] {
             stages.begin("image", "checking");
-            check_node_image(ctx,
-                             {{ImageTransport::docker, request.image},
-                              request.tls_verify,
-                              image_architecture(blueprint.architecture)},
-                             digest, commit);
+            check_node_image(ctx, request, blueprint.architecture, digest, commit);
             stages.end("is of commit " + commit.checksum);
         });
     }

@@ -74,9 +74,9 @@ void write_signature_store(const ImageSigning& signing, const fs::path& director
     make_directories(directory);
     // skopeo before 1.10 knows the second name alone.
     const std::string url = "file://" + signing.signatures.string();
-    write_file(directory / "signatures.yaml",
-               fmt::format("default-docker:\n  lookaside-staging: {0}\n  sigstore-staging: {0}\n",
-                           url));
+    write_file(
+        directory / "signatures.yaml",
+        fmt::format("default-docker:\n  lookaside-staging: {0}\n  sigstore-staging: {0}\n", url));
 }
 
 void verify_image_signature(const Context& ctx, const ImageSigning& signing,
@@ -89,9 +89,9 @@ void verify_image_signature(const Context& ctx, const ImageSigning& signing,
         throw error("skopeo left no signature in {}", directory.string());
     }
     ProcessRequest request;
-    request.argv = {"skopeo",    "standalone-verify",
-                    manifest.string(), place.rest, signing.key,
-                    (directory / fmt::format("signature-{}", count)).string()};
+    request.argv = {"skopeo",          "standalone-verify",
+                    manifest.string(), place.rest,
+                    signing.key,       (directory / fmt::format("signature-{}", count)).string()};
     request.env = skopeo_environment();
     for (std::string& variable : signing_environment(signing)) {
         request.env.push_back(std::move(variable));

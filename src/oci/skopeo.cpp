@@ -364,9 +364,9 @@ void push_image(const Context& ctx, const fs::path& layout, const ImageAccess& a
     SkopeoTask task{"push", {}, true, {}};
     std::vector<std::string> arguments{"--insecure-policy",
                                        "--tmpdir=" + layout.parent_path().string()};
-    std::vector<std::string> options{
-        "--preserve-digests",
-        access.tls_verify ? "--dest-tls-verify=true" : "--dest-tls-verify=false"};
+    std::vector<std::string> options{"--preserve-digests", access.tls_verify
+                                                               ? "--dest-tls-verify=true"
+                                                               : "--dest-tls-verify=false"};
     if (signing) {
         const fs::path store = fs::path(layout).concat(".signatures");
         write_signature_store(*signing, store);

@@ -45,8 +45,7 @@ struct Cloud {
 constexpr std::array clouds{
     Cloud{"AWSMachineProviderConfig", "AWS", "instanceType", "(p|gr?)(?!4ad)[0-9].*"},
     Cloud{"GCPMachineProviderSpec", "Google Cloud", "machineType", "(a[2-4]|g[24])[a-z]*-.*"},
-    Cloud{"AzureMachineProviderSpec", "Azure", "vmSize",
-          "Standard_N(C|D|V)(?!.*(MI300X|as_v4)).*"},
+    Cloud{"AzureMachineProviderSpec", "Azure", "vmSize", "Standard_N(C|D|V)(?!.*(MI300X|as_v4)).*"},
     Cloud{"VSphereMachineProviderSpec", "vSphere", "template", nullptr}};
 
 Error bad_set(const MachineSetRequest& request, const std::string& problem) {
@@ -81,7 +80,8 @@ json read_set(const MachineSetRequest& request) {
     const std::string kind = document.text_at({"kind"});
     const std::string version = document.text_at({"apiVersion"});
     if (kind != "MachineSet" || version != "machine.openshift.io/v1beta1") {
-        throw bad_set(request, fmt::format("{} of {} is not a MachineSet of machine.openshift.io/v1beta1",
+        throw bad_set(request,
+                      fmt::format("{} of {} is not a MachineSet of machine.openshift.io/v1beta1",
                                   kind.empty() ? "an object without kind" : kind,
                                   version.empty() ? "no API" : version));
     }
@@ -135,11 +135,12 @@ void set_gcp_gpu(const MachineSetRequest& request, json& provider) {
     const std::string problem = accelerator_problem(request, string_at(provider, "machineType"));
     if (!problem.empty()) {
         throw error_at(request.location, "machine set \"{}\": {}", request.name, problem)
-            .hinted("for newer GPUs, name their machine type alone: instance_type = "
-                    "\"g2-standard-8\"");
+            .hinted(
+                "for newer GPUs, name their machine type alone: instance_type = "
+                "\"g2-standard-8\"");
     }
-    provider["gpus"] = json::array(
-        {{{"count", request.accelerators}, {"type", request.accelerator}}});
+    provider["gpus"] =
+        json::array({{{"count", request.accelerators}, {"type", request.accelerator}}});
 }
 
 const Cloud& cloud_of(const MachineSetRequest& request, const json& provider) {
@@ -150,9 +151,10 @@ const Cloud& cloud_of(const MachineSetRequest& request, const json& provider) {
         }
     }
     throw bad_set(request, kind.empty() ? "the provider specification has no kind"
-                                           : "not supported: machines of " + kind)
-        .hinted("machine sets of AWS, Google Cloud, Azure and vSphere are; for others, copy the "
-                "set by hand, with the node's label and the GPU of that cloud");
+                                        : "not supported: machines of " + kind)
+        .hinted(
+            "machine sets of AWS, Google Cloud, Azure and vSphere are; for others, copy the "
+            "set by hand, with the node's label and the GPU of that cloud");
 }
 
 void refuse_other_fields(const MachineSetRequest& request, const Cloud& cloud) {
@@ -188,9 +190,10 @@ void set_gpu(const MachineSetRequest& request, json& provider, std::vector<std::
     }
     if (!vsphere && request.accelerator.empty() &&
         !std::regex_match(type, std::regex(cloud.gpu_types))) {
-        warnings.push_back(fmt::format("{}: machine set \"{}\": {} is not known to have machines "
-                                       "\"{}\" with an NVIDIA GPU",
-                                       request.location.text(), request.name, cloud.name, type));
+        warnings.push_back(
+            fmt::format("{}: machine set \"{}\": {} is not known to have machines "
+                        "\"{}\" with an NVIDIA GPU",
+                        request.location.text(), request.name, cloud.name, type));
     }
     if (cloud.kind == "GCPMachineProviderSpec") {
         set_gcp_gpu(request, provider);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oci/manifest.hpp"
+#include "oci/skopeo.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -19,8 +20,7 @@ using nlohmann::json;
 std::string label_of(const std::string& config, const char* label) {
     const json document = json::parse(config, nullptr, false);
     const json::json_pointer labels("/config/Labels");
-    if (document.is_discarded() || !document.contains(labels) ||
-        !document.at(labels).is_object()) {
+    if (document.is_discarded() || !document.contains(labels) || !document.at(labels).is_object()) {
         return {};
     }
     const auto found = document.at(labels).find(label);
@@ -43,8 +43,12 @@ void require_architecture(const ImageDocument& document, const std::string& name
 
 }  // namespace
 
-void check_node_image(const Context& ctx, const ImageAccess& access, const std::string& digest,
+void check_node_image(const Context& ctx, const OpenshiftRequest& request,
+                      const std::string& architecture, const std::string& digest,
                       const CommitInfo& commit) {
+    const ImageAccess access{{ImageTransport::docker, request.image},
+                             request.tls_verify,
+                             image_architecture(architecture)};
     const ImageAccess pinned = access.pinned(digest);
     const std::string& name = pinned.place.rest;
     const ImageDocument document = parse_manifest(read_image_manifest(ctx, access, digest), name);
@@ -64,12 +68,12 @@ void check_node_image(const Context& ctx, const ImageAccess& access, const std::
                     name)
             .hinted("push the commit with edgegpu image --type oci --output docker://…");
     }
-    if (const std::string made_of = label_of(text, "ostree.commit");
-        made_of != commit.checksum) {
+    if (const std::string made_of = label_of(text, "ostree.commit"); made_of != commit.checksum) {
         throw error(ErrorKind::fetch, "image {} is not of commit {}, but of {}", name,
                     commit.checksum, made_of.empty() ? "none" : made_of)
-            .hinted("give the digest that edgegpu image --type oci printed for this commit, or "
-                    "name the other commit with --commit");
+            .hinted(
+                "give the digest that edgegpu image --type oci printed for this commit, or "
+                "name the other commit with --commit");
     }
 }
 

@@ -28,8 +28,7 @@ NodeObjects node_objects(const OpenshiftRequest& request, const std::string& ima
         GpuMachineSet made = gpu_machine_set(set, request.pool);
         objects.files.emplace_back(fmt::format("machine-set-{}.yaml", set.name),
                                    std::move(made.object));
-        objects.warnings.insert(objects.warnings.end(), made.warnings.begin(),
-                                made.warnings.end());
+        objects.warnings.insert(objects.warnings.end(), made.warnings.begin(), made.warnings.end());
     }
     return objects;
 }

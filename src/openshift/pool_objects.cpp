@@ -17,7 +17,9 @@ json object_of_kind(const char* kind, const std::string& name) {
 
 }  // namespace
 
-bool is_pool_of_installer(const std::string& pool) { return pool == "worker" || pool == "master"; }
+bool is_pool_of_installer(const std::string& pool) {
+    return pool == "worker" || pool == "master";
+}
 
 json machine_config_pool(const std::string& pool) {
     json object = object_of_kind("MachineConfigPool", pool);

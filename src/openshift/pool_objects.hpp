@@ -14,8 +14,8 @@ namespace edgegpu {
 /// Whether the installer makes the pool: "worker" and "master".
 [[nodiscard]] bool is_pool_of_installer(const std::string& pool);
 
-/// A MachineConfigPool of worker nodes with the role `pool`: they have the machine configurations of
-/// workers, and those of the pool.
+/// A MachineConfigPool of worker nodes with the role `pool`: they have the machine configurations
+/// of workers, and those of the pool.
 [[nodiscard]] nlohmann::json machine_config_pool(const std::string& pool);
 
 /// The MachineConfig that brings the image to the nodes of the pool. `image` has a digest, and

@@ -68,7 +68,8 @@ TEST_F(OpenshiftTableTest, TheImageIsNamedWithoutWhatTheBuildAdds) {
     };
     EXPECT_THAT(image("q.example/n:latest"), AllOf(HasSubstr(":11:"), HasSubstr("has a tag")));
     EXPECT_THAT(image("q.example/n@sha256:" + std::string(64, 'a')), HasSubstr("has a digest"));
-    for (const char* name : {"node", "edge/node", "q.example/", "Q.example/Node", "q.example/a b"}) {
+    for (const char* name :
+         {"node", "edge/node", "q.example/", "Q.example/Node", "q.example/a b"}) {
         EXPECT_THAT(image(name), HasSubstr("is not the name of an image in a registry")) << name;
     }
     EXPECT_THAT(mistakes("[openshift]\n"),

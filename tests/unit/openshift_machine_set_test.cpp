@@ -156,8 +156,9 @@ TEST_F(MachineSetTest, AzureHasSizesAndVSphereTemplates) {
     request.instance_type.clear();
     EXPECT_THAT(failure(vsphere), HasSubstr("says no GPU | template = "));
     request.machine_template = "rhcos-a30";
-    EXPECT_EQ(made(vsphere).object.at("/spec/template/spec/providerSpec/value/template"_json_pointer),
-              "rhcos-a30");
+    EXPECT_EQ(
+        made(vsphere).object.at("/spec/template/spec/providerSpec/value/template"_json_pointer),
+        "rhcos-a30");
     EXPECT_THAT(failure(aws_set), HasSubstr("AWS has no template"));
 }
 
@@ -168,9 +169,9 @@ TEST_F(MachineSetTest, WarnsOfTypesWithoutAnNvidiaGpu) {
     }
     for (const char* type : {"m6i.xlarge", "g4ad.xlarge", "inf2.xlarge"}) {
         request.instance_type = type;
-        EXPECT_THAT(made(aws_set).warnings,
-                    ElementsAre(HasSubstr(std::string("AWS is not known to have machines \"") +
-                                          type)));
+        EXPECT_THAT(
+            made(aws_set).warnings,
+            ElementsAre(HasSubstr(std::string("AWS is not known to have machines \"") + type)));
     }
     request.instance_type = "Standard_NV4as_v4";
     EXPECT_THAT(made(set_of("          kind: AzureMachineProviderSpec\n")).warnings,
@@ -180,7 +181,8 @@ TEST_F(MachineSetTest, WarnsOfTypesWithoutAnNvidiaGpu) {
 TEST_F(MachineSetTest, RefusesWhatIsNoMachineSet) {
     EXPECT_THAT(failure(""), HasSubstr("0 documents, not one"));
     EXPECT_THAT(failure(std::string(aws_set) + "---\na: 1\n"), HasSubstr("2 documents"));
-    EXPECT_THAT(failure("apiVersion: v1\nkind: List\n"), HasSubstr("List of v1 is not a MachineSet"));
+    EXPECT_THAT(failure("apiVersion: v1\nkind: List\n"),
+                HasSubstr("List of v1 is not a MachineSet"));
     EXPECT_THAT(failure("a: [1\n"), HasSubstr("set.yaml:"));
     EXPECT_THAT(failure("- 1\n"), HasSubstr("an object without kind of no API"));
     const std::string head = "apiVersion: machine.openshift.io/v1beta1\nkind: MachineSet\n";

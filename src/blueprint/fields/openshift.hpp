@@ -3,24 +3,25 @@
 #include "blueprint/fields/field.hpp"
 #include "blueprint/openshift.hpp"
 
-/// Fields of `[openshift]`. They are about the cluster; only whether there is one changes the image.
+/// Fields of `[openshift]`. They are about the cluster; only whether there is one changes the
+/// image.
 namespace edgegpu {
 
 consteval auto fields_of(const MachineSetRequest*) {
     using Set = MachineSetRequest;
-    return all_fields_of<Set>(
-        no_input("source", &Set::source), no_input("name", &Set::name),
-        no_input("instance_type", &Set::instance_type), no_input("template", &Set::machine_template),
-        no_input("accelerator", &Set::accelerator), no_input("accelerators", &Set::accelerators),
-        no_input("replicas", &Set::replicas), place(&Set::location));
+    return all_fields_of<Set>(no_input("source", &Set::source), no_input("name", &Set::name),
+                              no_input("instance_type", &Set::instance_type),
+                              no_input("template", &Set::machine_template),
+                              no_input("accelerator", &Set::accelerator),
+                              no_input("accelerators", &Set::accelerators),
+                              no_input("replicas", &Set::replicas), place(&Set::location));
 }
 
 consteval auto fields_of(const OnClusterBuildRequest*) {
     using Build = OnClusterBuildRequest;
-    return all_fields_of<Build>(no_input("push_to", &Build::push_to),
-                                no_input("push_secret", &Build::push_secret),
-                                no_input("pull_secret", &Build::pull_secret),
-                                place(&Build::location));
+    return all_fields_of<Build>(
+        no_input("push_to", &Build::push_to), no_input("push_secret", &Build::push_secret),
+        no_input("pull_secret", &Build::pull_secret), place(&Build::location));
 }
 
 consteval auto fields_of(const OpenshiftRequest*) {

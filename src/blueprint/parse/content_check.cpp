@@ -105,7 +105,8 @@ void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistak
 
 }  // namespace
 
-void check_content(const Blueprint& blueprint, Mistakes& mistakes, std::vector<std::string>& warnings) {
+void check_content(const Blueprint& blueprint, Mistakes& mistakes,
+                   std::vector<std::string>& warnings) {
     SecretCheck secrets(blueprint.allow_secrets, mistakes);
     MountFiles mounts;
     bool complete = true;
