@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -14,8 +13,10 @@
 
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
+#include "support/files/proc_file.hpp"
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -48,16 +49,13 @@ bool has_open(const std::string& pid, const struct stat& file) {
 
 /// "edgegpu prune (pid 4711)"
 std::string program_of(const std::string& pid) {
-    // Such files say that they are empty. It may have just ended.
-    std::ifstream file("/proc/" + pid + "/cmdline");
-    std::string words;
-    std::getline(file, words);
+    std::string words = read_proc_file("/proc/" + pid + "/cmdline").value_or("");
     // The program's name, and the words behind it as far as they fit.
     constexpr std::size_t longest = 40;
     const std::size_t slash = words.substr(0, words.find('\0')).rfind('/');
     words = words.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, longest);
     std::ranges::replace(words, '\0', ' ');
-    return fmt::format("{} (pid {})", printable_line(words), pid);
+    return fmt::format("{} (pid {})", printable_line(trim(words)), pid);
 }
 
 /// Who has the file open besides this process: the holders of its lock, and others that wait for

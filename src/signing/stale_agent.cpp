@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "signing/gpgme.hpp"
-#include "support/error.hpp"
-#include "support/files/file.hpp"
+#include "support/files/proc_file.hpp"
 
 namespace edgegpu {
 
@@ -93,13 +92,9 @@ std::optional<std::string> ask_agent(const std::string& socket, const char* comm
 
 /// Whether the process with that number runs, as /proc/PID/stat says: "4711 (gpg-agent) S 1 …".
 bool is_running(const std::string& process) {
-    try {
-        const std::string stat = read_file(fmt::format("/proc/{}/stat", process), 4096);
-        const std::size_t name = stat.rfind(") ");
-        return name != std::string::npos && stat.find_first_of("ZX", name) != name + 2;
-    } catch (const Error&) {
-        return false;
-    }
+    const std::string stat = read_proc_file(fmt::format("/proc/{}/stat", process)).value_or("");
+    const std::size_t name = stat.rfind(") ");
+    return name != std::string::npos && stat.find_first_of("ZX", name) != name + 2;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <random>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "support/files/digest.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/files/proc_file.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 #include "upload/attempts.hpp"
@@ -42,15 +42,11 @@ std::string id_of(const PublishedState& local) {
     if (::fstat(local.directory(), &status) != 0) {
         throw errno_error(local.shown(), errno);
     }
-    // Files of /proc say that they are empty.
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string boot;
-    if (!std::getline(file, boot)) {
-        // Then it is somebody else's after a kill, and dead after some minutes.
-        boot = std::to_string(::getpid());
-    }
+    // Without it, it is somebody else's after a kill, and dead after some minutes.
+    const std::string boot = read_proc_file("/proc/sys/kernel/random/boot_id")
+                                 .value_or(std::to_string(::getpid()) + '\n');
     constexpr std::size_t digits = 16;
-    return sha256_hex(fmt::format("{}{}:{}", boot, status.st_dev, status.st_ino)).substr(0, digits);
+    return sha256_hex(fmt::format("{}{}:{}", trim(boot), status.st_dev, status.st_ino)).substr(0, digits);
 }
 
 std::string host_name() {
