@@ -45,10 +45,10 @@ void write_node_objects(const NodeObjects& objects, const fs::path& directory) {
                write_yaml(yaml_of({{"apiVersion", "kustomize.config.k8s.io/v1beta1"},
                                    {"kind", "Kustomization"},
                                    {"resources", names}})));
+    publish(made.path(), target, Existing::refuse);
     made.keep();
     // Not only for who wrote it: others review and apply it, and there is no secret in it.
-    fs::permissions(made.path(), static_cast<fs::perms>(0755));
-    publish(made.path(), target, Existing::refuse);
+    fs::permissions(target, static_cast<fs::perms>(0755));
 }
 
 }  // namespace edgegpu

@@ -37,7 +37,7 @@ TEST_F(NodeCheckTest, FilesThatTheClusterReplacesAreRefusedOnItsNodesOnly) {
     put("overlay/etc/kubernetes/kubelet.conf", "a: 1\n");
     const std::string files =
         "[[customizations.files]]\npath = \"/etc/containers/policy.json\"\ndata = \"{}\"\n"
-        "[[overlays]]\nsource = \"overlay\"\n";
+        "[[overlays]]\nsource = \"./overlay\"\n";
     EXPECT_THAT(failure(std::string(node_blueprint) + std::string(of_node) + files, true),
                 AllOf(HasSubstr("/etc/containers/policy.json: the cluster replaces this file"),
                       HasSubstr("/etc/kubernetes/kubelet.conf: the cluster replaces")));

@@ -239,8 +239,10 @@ TEST_F(CustomiseTest, StepsReadAndWriteWhatTheySay) {
         }
         remember(step, whole);
     }
-    // The locale is that of the packages, and the next two need programs of an image.
-    EXPECT_EQ(idle, (std::set<std::string_view>{"locale", "trust", "firewall", "login"}));
+    // The locale is that of the packages, secrets are refused and never written, and the others
+    // need programs of an image.
+    EXPECT_EQ(idle, (std::set<std::string_view>{"locale", "trust", "firewall", "login",
+                                                "packaged secrets"}));
 }
 
 TEST_F(CustomiseTest, NoStepComesBeforeOneThatItReads) {

@@ -146,7 +146,7 @@ TEST(InjectionFile, TheTokenOfALicenceGoesWhereTheImageLooks) {
     const std::string text = "[nvidia]\nclient_token = \"" + name + "\"\n";
     EXPECT_NE(fixture.failure(text).find("F:2:16: the image has no nvidia-gridd"),
               std::string::npos);
-    fixture.add_file("/usr/lib/systemd/system/nvidia-gridd.service", "");
+    fixture.add_file("/usr/bin/nvidia-gridd", "");
     const Injection usual = fixture.read(text);
     ASSERT_EQ(usual.size(), 1U);
     EXPECT_EQ(usual[0].path, "/etc/nvidia/ClientConfigToken/" + name);

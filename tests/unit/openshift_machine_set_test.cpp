@@ -207,7 +207,7 @@ TEST_F(MachineSetTest, RefusesSecrets) {
         "          kind: GCPMachineProviderSpec\n          gcpMetadata:\n"
         "          - {key: password, value: x}\n          password: s3cr3t-Wörd-9\n");
     const std::string refused = failure(text);
-    EXPECT_THAT(refused, HasSubstr("set.yaml:36: a password"));
+    EXPECT_THAT(refused, HasSubstr("set.yaml:35: a password"));
     EXPECT_THAT(refused, ::testing::Not(HasSubstr("s3cr3t")));
 }
 
