@@ -16,8 +16,8 @@ void read_image_table(const TableReader& root, const ParseScope& scope, Blueprin
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
-/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`, `[openshift]`, `[health]`. Distro and
-/// architecture must have been read, for the default ref.
+/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`, `[openshift]`, `[health]`.
+/// Distro and architecture must have been read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// `[ostree]`. Notes mistakes.
