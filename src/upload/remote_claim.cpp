@@ -46,7 +46,8 @@ std::string id_of(const PublishedState& local) {
     const std::string boot = read_proc_file("/proc/sys/kernel/random/boot_id")
                                  .value_or(std::to_string(::getpid()) + '\n');
     constexpr std::size_t digits = 16;
-    return sha256_hex(fmt::format("{}{}:{}", trim(boot), status.st_dev, status.st_ino)).substr(0, digits);
+    return sha256_hex(fmt::format("{}{}:{}", trim(boot), status.st_dev, status.st_ino))
+        .substr(0, digits);
 }
 
 std::string host_name() {

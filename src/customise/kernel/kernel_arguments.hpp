@@ -13,7 +13,8 @@ namespace edgegpu {
 /// Adds to tree.kernel_arguments, which has those of the packages, the blueprint's `arguments`
 /// (`location` is for messages) and those of `[modprobe] blacklist` (`blacklist_arguments`).
 /// Records all of them in /usr/lib/bootc/kargs.d/10-edgegpu.toml (bootc's kargs.d: a TOML array
-/// `kargs`) and, one per line, in /usr/lib/edgegpu/kernel-arguments. Throws ErrorKind::usage for an argument with control characters.
+/// `kargs`) and, one per line, in /usr/lib/edgegpu/kernel-arguments. Throws ErrorKind::usage for an
+/// argument with control characters.
 void record_kernel_arguments(const Context& ctx, const std::vector<std::string>& arguments,
                              const SourceLocation& location, const ModprobeRequest& modprobe,
                              Tree& tree);
