@@ -88,8 +88,9 @@ public:
     [[nodiscard]] bool names_hardware(Id id) const;
     /// Whether a package's Supplements name the card with this PCI id ("10de:20b7").
     [[nodiscard]] bool supports_card(Id id, const std::string& pci_id) const;
-    /// Whether the blueprint that the pool is filtered for names cards: only then "modalias(…)" in
-    /// Supplements is answered, from their PCI ids, never from the build machine's hardware.
+    /// Whether the pool is filtered for a blueprint of SUSE's distributions that names cards: only
+    /// then "modalias(…)" in Supplements is answered, from their PCI ids, never from the build
+    /// machine's hardware.
     [[nodiscard]] bool has_cards() const noexcept { return !aliases_.empty(); }
     /// All paths of a package, sorted, from its repository's file lists, which are downloaded if
     /// necessary.

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "blueprint/distro/distro.hpp"
 #include "gpu/modalias.hpp"
 #include "resolve/solve/pool.hpp"
 #include "resolve/solve/supplements.hpp"
@@ -79,7 +80,9 @@ bool PackagePool::supports_card(Id id, const std::string& pci_id) const {
 }
 
 void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modules) {
-    set_cards(blueprint.nvidia ? blueprint.nvidia->devices : std::vector<std::string>());
+    // dnf answers no such question, whatever the cards are.
+    set_cards(blueprint.nvidia && is_suse(blueprint.distro) ? blueprint.nvidia->devices
+                                                            : std::vector<std::string>());
     // pool_installable() uses `considered`: it must not see the previous filter.
     pool_->considered = nullptr;
     map_setall(&considered_);
