@@ -15,8 +15,9 @@ struct BarRow {
 };
 
 /// BAR1 of cards that are passed to virtual machines. 0x2335 was read from the card (sysfs,
-/// `resource`: 256 GiB, beside 16 and 32 MiB); the others are what `nvidia-smi -q` reports of these
-/// models. P40 is listed with twice its 32 GiB, since a window of 128 GiB is documented for it.
+/// `resource`: 256 GiB, beside 16 and 32 MiB). The others were not: they are the power of two above
+/// the card's memory, as these cards usually have it, and less for T4 and the like. P40 is listed
+/// with twice its 32 GiB, since a window of 128 GiB is documented for it.
 constexpr auto bar_rows = std::to_array<BarRow>({
     {0x15f8, 16},   // Tesla P100-PCIE-16GB
     {0x1b38, 64},   // Tesla P40
