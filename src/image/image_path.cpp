@@ -49,4 +49,36 @@ void prepend_parts(std::deque<std::string>& rest, std::string_view path) {
     rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
+std::string resolve_links(std::string_view path, bool follow_last, const LinkTarget& target_of) {
+    constexpr int max_links = 40;
+    std::deque<std::string> rest;
+    prepend_parts(rest, path);
+    std::string done;
+    for (int links = 0; !rest.empty();) {
+        const std::string part = rest.front();
+        rest.pop_front();
+        if (part == ".") {
+            continue;
+        }
+        if (part == "..") {
+            done.resize(std::min(done.rfind('/'), done.size()));
+            continue;
+        }
+        const std::string next = done + "/" + part;
+        const std::optional<std::string> target = target_of(next);
+        if (!target || (rest.empty() && !follow_last)) {
+            done = next;
+            continue;
+        }
+        if (++links > max_links) {
+            throw error("{}: too many levels of symbolic links", shown(path));
+        }
+        if (target->starts_with('/')) {
+            done.clear();
+        }
+        prepend_parts(rest, *target);
+    }
+    return done.empty() ? "/" : done;
+}
+
 }  // namespace edgegpu

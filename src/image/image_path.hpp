@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,5 +30,11 @@ inline constexpr std::size_t max_path = 4096;
 [[nodiscard]] bool is_absent(int code);
 /// Inserts the components of `path` at the beginning of `rest`.
 void prepend_parts(std::deque<std::string>& rest, std::string_view path);
+/// The target of the link at an absolute path; nothing for what is no link, or not there.
+using LinkTarget = std::function<std::optional<std::string>(const std::string& path)>;
+/// The absolute path of what `path` leads to, as programs of the image see it. A link as the last
+/// component is followed only if `follow_last`. Throws Error for more than 40 links.
+[[nodiscard]] std::string resolve_links(std::string_view path, bool follow_last,
+                                        const LinkTarget& target_of);
 
 }  // namespace edgegpu

@@ -1,9 +1,7 @@
 #include "image/image_root.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <deque>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,8 +20,6 @@
 namespace edgegpu {
 
 namespace {
-
-constexpr int max_links = 40;
 
 /// Whether the name denotes an object of its parent directory, which `.` and `..` do not.
 bool is_component(std::string_view name) {
@@ -83,35 +79,10 @@ bool ImageRoot::has_directory(std::string_view path) const {
 }
 
 std::string ImageRoot::resolve(std::string_view path, LastLink last) const {
-    std::deque<std::string> rest;
-    prepend_parts(rest, path);
-    std::string done;
-    for (int links = 0; !rest.empty();) {
-        const std::string part = rest.front();
-        rest.pop_front();
-        if (part == ".") {
-            continue;
-        }
-        if (part == "..") {
-            done.resize(std::min(done.rfind('/'), done.size()));
-            continue;
-        }
-        const std::string next = done + "/" + part;
+    return resolve_links(path, last == LastLink::followed, [&](const std::string& next) {
         const std::optional<struct stat> found = status(next);
-        if (!found || !S_ISLNK(found->st_mode) || (rest.empty() && last != LastLink::followed)) {
-            done = next;
-            continue;
-        }
-        if (++links > max_links) {
-            throw error("{}: too many levels of symbolic links", shown(path));
-        }
-        const std::string target = read_link(next);
-        if (target.starts_with('/')) {
-            done.clear();
-        }
-        prepend_parts(rest, target);
-    }
-    return done.empty() ? "/" : done;
+        return found && S_ISLNK(found->st_mode) ? std::optional(read_link(next)) : std::nullopt;
+    });
 }
 
 std::string ImageRoot::read_link(std::string_view path) const {

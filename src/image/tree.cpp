@@ -1,7 +1,5 @@
 #include "image/tree.hpp"
 
-#include <algorithm>
-#include <deque>
 #include <optional>
 
 #include <fcntl.h>
@@ -70,37 +68,11 @@ std::string resolve_in_tree(const Tree& tree, std::string_view path, bool follow
 }
 
 std::string resolve_in_entries(const Entries& entries, std::string_view path, bool follow_last) {
-    std::deque<std::string> rest;
-    prepend_parts(rest, path);
-    std::string done;
-    int links = 0;
-    while (!rest.empty()) {
-        const std::string part = rest.front();
-        rest.pop_front();
-        if (part == ".") {
-            continue;
-        }
-        if (part == "..") {
-            done.resize(std::min(done.rfind('/'), done.size()));
-            continue;
-        }
-        const std::string next = done + "/" + part;
+    return resolve_links(path, follow_last, [&](const std::string& next) {
         const auto found = entries.find(next);
         const bool is_link = found != entries.end() && found->second.type == EntryType::symlink;
-        if (!is_link || (rest.empty() && !follow_last)) {
-            done = next;
-            continue;
-        }
-        if (++links > 40) {
-            throw error("{}: too many levels of symbolic links in the image", path);
-        }
-        const std::string& target = found->second.target;
-        if (target.starts_with('/')) {
-            done.clear();
-        }
-        prepend_parts(rest, target);
-    }
-    return done.empty() ? "/" : done;
+        return is_link ? std::optional(found->second.target) : std::nullopt;
+    });
 }
 
 void put_entry(Tree& tree, std::string_view path, const Entry& entry) {

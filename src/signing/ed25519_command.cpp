@@ -1,18 +1,12 @@
 #include "signing/ed25519_command.hpp"
 
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "execution/process.hpp"
 #include "signing/gpg_signature.hpp"
 #include "support/ed25519.hpp"
 #include "support/error.hpp"
@@ -24,110 +18,33 @@ namespace edgegpu {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Less than a build waits for the signing process (Signer::patience).
 constexpr std::chrono::seconds command_limit{100};
 constexpr std::size_t ed25519_signature_size = 64;
 constexpr std::uint64_t largest_public_key_file = 1U << 20U;
-/// Of a child that could not become the program, as of a shell.
+/// Of what the program writes; it may have a log of its own.
+constexpr std::uint64_t largest_signer_file = 64U << 20U;
+/// Of a script that could not start a program.
 constexpr int no_program = 127;
+/// ProcessResult::status is this and the signal's number.
+constexpr int signalled = 128;
 
-struct Pipe {
-    Fd reading;
-    Fd writing;
-};
-
-Pipe make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw errno_error("pipe", errno);
+/// The program's run; what it says on standard error is not for anybody.
+ProcessResult run_command(const std::string& program, std::string_view content, const Fd& output) {
+    ProcessRequest request;
+    request.argv = {program};
+    for (char** setting = ::environ; *setting != nullptr; ++setting) {
+        request.env.emplace_back(*setting);
     }
-    return {Fd(ends[0]), Fd(ends[1])};
-}
-
-/// A child process that is killed and waited for, unless it has ended.
-class Child {
-public:
-    explicit Child(pid_t pid) : pid_(pid) {}
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-    ~Child() {
-        if (pid_ > 0) {
-            ::kill(pid_, SIGKILL);
-            while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-            }
-        }
+    request.input = content;
+    request.standard_output = output.get();
+    request.limits.time = command_limit;
+    request.limits.file_size = largest_signer_file;
+    try {
+        return run_process(Context(), request);
+    } catch (const Error&) {
+        return {no_program, {}, Ended::normally, {}};
     }
-
-    /// Its status as of waitpid(2); nothing if it has not ended by then.
-    std::optional<int> wait_until(Clock::time_point end) {
-        constexpr int pause = 5;  // milliseconds
-        int status = 0;
-        for (pid_t found = 0; found != pid_; found = ::waitpid(pid_, &status, WNOHANG)) {
-            if (found < 0 && errno != EINTR) {
-                throw errno_error("waitpid", errno);
-            }
-            if (Clock::now() >= end) {
-                return std::nullopt;
-            }
-            ::poll(nullptr, 0, pause);
-        }
-        pid_ = -1;
-        return status;
-    }
-
-private:
-    pid_t pid_;
-};
-
-/// In the child.
-[[noreturn]] void become(const std::filesystem::path& program, int input, int output) {
-    if (::dup2(input, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0) {
-        ::_exit(no_program);
-    }
-    ::signal(SIGPIPE, SIG_DFL);
-    const char* const arguments[] = {program.c_str(), nullptr};
-    ::execv(program.c_str(), const_cast<char* const*>(arguments));
-    ::_exit(no_program);
-}
-
-/// What the program writes, which reads `content` meanwhile, or not; up to one byte more than a
-/// signature has. Nothing if it takes too long.
-bool exchange(Fd input, const Fd& output, std::string_view content, Clock::time_point end,
-              std::string& written) {
-    ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
-    std::array<char, 256> buffer;
-    while (written.size() <= ed25519_signature_size) {
-        if (content.empty()) {
-            input.reset();
-        }
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-        if (left.count() <= 0) {
-            return false;
-        }
-        std::array<pollfd, 2> events{{{output.get(), POLLIN, 0}, {input.get(), POLLOUT, 0}}};
-        if (::poll(events.data(), input ? 2 : 1, static_cast<int>(left.count())) < 0 &&
-            errno != EINTR) {
-            throw errno_error("poll", errno);
-        }
-        if (input && events[1].revents != 0) {
-            const ssize_t put = ::write(input.get(), content.data(), content.size());
-            if (put > 0) {
-                content.remove_prefix(static_cast<std::size_t>(put));
-            } else if (put < 0 && errno != EAGAIN && errno != EINTR) {
-                content = {};  // it reads no more, and has to say why
-            }
-        }
-        if (events[0].revents != 0) {
-            const ssize_t got = ::read(output.get(), buffer.data(), buffer.size());
-            if (got == 0) {
-                return true;
-            }
-            written.append(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-        }
-    }
-    return true;
 }
 
 }  // namespace
@@ -153,42 +70,28 @@ Ed25519Command::Ed25519Command(std::filesystem::path program,
 }
 
 std::string Ed25519Command::output(std::string_view content) const {
-    Pipe input = make_pipe();
-    Pipe output = make_pipe();
-    const pid_t pid = ::fork();
-    if (pid < 0) {
-        throw errno_error("fork", errno);
-    }
-    if (pid == 0) {
-        become(program_, input.reading.get(), output.writing.get());
-    }
-    Child child(pid);
-    input.reading.reset();
-    output.writing.reset();
-    const Clock::time_point end = Clock::now() + command_limit;
-    std::string written;
-    std::optional<int> ended;
-    if (exchange(std::move(input.writing), output.reading, content, end, written)) {
-        output.reading.reset();
-        ended = child.wait_until(end);
-    }
-    if (!ended) {
+    const Fd output = memory_file("signature", "");
+    const ProcessResult ended = run_command(program_.string(), content, output);
+    if (ended.ended == Ended::time) {
         throw error("{}: has not ended after {} seconds", program_.string(), command_limit.count());
     }
-    const int status = *ended;
     const std::string by_hand = "try it: " + shell_word(program_.string()) + " < FILE > SIGNATURE";
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    if (ended.status != 0 && ended.ended == Ended::normally) {
         throw error("{}: {}", program_.string(),
-                    WIFEXITED(status) && WEXITSTATUS(status) == no_program ? "cannot be started"
-                    : WIFEXITED(status) ? fmt::format("ended with status {}", WEXITSTATUS(status))
-                                        : fmt::format("was ended by signal {}", WTERMSIG(status)))
+                    ended.status == no_program ? "cannot be started"
+                    : ended.status > signalled
+                        ? fmt::format("was ended by signal {}", ended.status - signalled)
+                        : fmt::format("ended with status {}", ended.status))
             .hinted(by_hand);
     }
-    if (written.size() != ed25519_signature_size) {
+    std::string written(ed25519_signature_size + 1, '\0');
+    const ssize_t size = ::pread(output.get(), written.data(), written.size(), 0);
+    if (size != static_cast<ssize_t>(ed25519_signature_size)) {
         throw error("{}: gave something that is not a signature of {} bytes", program_.string(),
                     ed25519_signature_size)
             .hinted(by_hand);
     }
+    written.resize(ed25519_signature_size);
     return written;
 }
 
