@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bundles/json_value.hpp"
 #include "bundles/pods.hpp"
 #include "bundles/roles.hpp"
 #include "oci/reference.hpp"
@@ -14,16 +15,7 @@ namespace edgegpu {
 
 namespace {
 
-bool is_true(const YamlNode& node, std::initializer_list<std::string_view> path) {
-    return node.text_at(path) == "true";
-}
-
-const std::vector<YamlNode>& items_at(const YamlNode& node,
-                                      std::initializer_list<std::string_view> path) {
-    static const std::vector<YamlNode> none;
-    const YamlNode* list = node.find(path);
-    return list != nullptr ? list->items : none;
-}
+using nlohmann::json;
 
 /// "25.02" of "nvcr.io/nvidia/tensorflow:25.02-tf2-py3", "cuda12.5.0" of "vectoradd-cuda12.5.0":
 /// the first part of the tag with a number, or else the tag; empty without tag.
@@ -38,34 +30,34 @@ std::string version_in(std::string_view image) {
 }
 
 /// What a container or a pod says of the user that it runs as; empty if nothing.
-std::string user_of(const YamlNode& pod, const YamlNode& container) {
-    const std::string own = container.text_at({"securityContext", "runAsUser"});
-    return !own.empty() ? own : pod.text_at({"securityContext", "runAsUser"});
+std::string user_of(const json& pod, const json& container) {
+    const std::string own = text_in(container, {"securityContext", "runAsUser"});
+    return !own.empty() ? own : text_in(pod, {"securityContext", "runAsUser"});
 }
 
 void add_privileges_of_pod(const PodTemplate& pod, std::set<std::string>& flags,
                            std::set<std::string>& capabilities) {
-    const YamlNode& spec = *pod.spec;
+    const json& spec = *pod.spec;
     for (const char* key : {"hostNetwork", "hostPID", "hostIPC"}) {
-        if (is_true(spec, {key})) {
+        if (is_true_at(spec, {key})) {
             flags.insert(key);
         }
     }
-    for (const YamlNode& volume : items_at(spec, {"volumes"})) {
-        if (volume.find("hostPath") != nullptr) {
+    for (const json& volume : items_at(spec, {"volumes"})) {
+        if (!value_at(volume, {"hostPath"}).is_null()) {
             flags.insert("hostPath");
         }
     }
     for (const PodContainer& container : containers_of(pod)) {
-        if (is_true(*container.content, {"securityContext", "privileged"})) {
+        if (is_true_at(*container.content, {"securityContext", "privileged"})) {
             flags.insert("privileged");
         }
         if (user_of(spec, *container.content) == "0") {
             flags.insert("root");
         }
-        for (const YamlNode& each :
+        for (const json& each :
              items_at(*container.content, {"securityContext", "capabilities", "add"})) {
-            capabilities.insert("capability " + each.text);
+            capabilities.insert("capability " + text_of(each));
         }
     }
 }
@@ -104,9 +96,9 @@ std::vector<std::string> versions_of(const std::vector<KubeObject>& objects) {
     for (const PodTemplate& pod : pods_of(objects)) {
         const KubeObject& object = *pod.where.object;
         std::string label =
-            object.content.text_at({"metadata", "labels", "app.kubernetes.io/version"});
-        if (label.empty() && pod.metadata != nullptr) {
-            label = pod.metadata->text_at({"labels", "app.kubernetes.io/version"});
+            text_in(object.content, {"metadata", "labels", "app.kubernetes.io/version"});
+        if (label.empty()) {
+            label = text_in(*pod.metadata, {"labels", "app.kubernetes.io/version"});
         }
         if (!label.empty()) {
             labels.insert(std::move(label));

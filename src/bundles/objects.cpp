@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
+#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 
@@ -32,13 +34,13 @@ std::vector<std::string_view> documents_of(std::string_view rendered) {
     return documents;
 }
 
-KubeObject read_object(const std::string& title, std::size_t number, YamlNode content,
+KubeObject read_object(const std::string& title, std::size_t number, nlohmann::json content,
                        std::string_view text) {
     KubeObject object;
-    object.api_version = content.text_at({"apiVersion"});
-    object.kind = content.text_at({"kind"});
-    object.name = content.text_at({"metadata", "name"});
-    object.name_space = content.text_at({"metadata", "namespace"});
+    object.api_version = text_in(content, {"apiVersion"});
+    object.kind = text_in(content, {"kind"});
+    object.name = text_in(content, {"metadata", "name"});
+    object.name_space = text_in(content, {"metadata", "namespace"});
     for (const auto& [key, value] :
          {std::pair<const char*, const std::string&>{"apiVersion", object.api_version},
           {"kind", object.kind},
@@ -67,8 +69,8 @@ std::vector<KubeObject> read_objects(const std::string& title, std::string_view 
     std::vector<KubeObject> objects;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
     for (const std::string_view text : documents_of(rendered)) {
-        for (YamlNode& content : read_yaml(title, text)) {
-            KubeObject object = read_object(title, objects.size() + 1, std::move(content), text);
+        for (const YamlNode& content : read_yaml(title, text)) {
+            KubeObject object = read_object(title, objects.size() + 1, json_of(content), text);
             // The version of an API does not distinguish objects.
             const std::string group =
                 object.api_version.substr(0, object.api_version.find('/') + 1);

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "yaml/yaml.hpp"
+#include <nlohmann/json.hpp>
 
 namespace edgegpu {
 
@@ -18,7 +18,8 @@ struct KubeObject {
     std::string name;
     /// Its YAML as it was rendered, ends with a newline.
     std::string text;
-    YamlNode content;
+    /// the same as Kubernetes reads it
+    nlohmann::json content;
 
     /// "DaemonSet nvidia-device-plugin/nvidia-device-plugin", "Namespace x"
     [[nodiscard]] std::string title() const;

@@ -16,34 +16,44 @@ namespace edgegpu {
 
 namespace {
 
-std::uint64_t times(const YamlNode& node, std::uint64_t count) {
+using nlohmann::json;
+
+std::uint64_t times(const json& node, std::uint64_t count) {
     for (const std::string_view key : {"replicas", "parallelism"}) {
-        const YamlNode* number = node.find({"spec", key});
-        if (number == nullptr || number->kind != YamlNode::Kind::scalar) {
-            continue;
-        }
-        if (const auto value = whole_number<std::uint64_t>(number->text)) {
+        const std::string number = text_in(node, {"spec", key});
+        if (const auto value = whole_number<std::uint64_t>(number)) {
             count = *value == 0 ? 0 : count * std::min<std::uint64_t>(*value, 1'000'000);
         }
     }
     return count;
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): YamlNode has at most 100 levels
-void collect(const BundleObject& where, const YamlNode& node, const YamlNode* parent,
+// NOLINTNEXTLINE(misc-no-recursion): YAML has at most 100 levels
+void collect(const BundleObject& where, const json& node, const json& parent,
              const std::string& pointer, std::uint64_t count, std::vector<PodTemplate>& pods) {
-    if (const YamlNode* containers = node.find("containers");
-        containers != nullptr && containers->kind == YamlNode::Kind::sequence) {
-        pods.push_back(
-            {where, pointer, &node, parent != nullptr ? parent->find("metadata") : nullptr, count});
+    if (value_at(node, {"containers"}).is_array()) {
+        pods.push_back({where, pointer, &node, &value_at(parent, {"metadata"}), count});
         return;
     }
     const std::uint64_t inner = times(node, count);
-    for (std::size_t i = 0; i < node.items.size(); ++i) {
-        const std::string step =
-            node.kind == YamlNode::Kind::mapping ? pointer_step(node.keys[i]) : std::to_string(i);
-        collect(where, node.items[i], &node, pointer + '/' + step, inner, pods);
+    for (const auto& [key, item] : entries_at(node, {})) {
+        collect(where, item, node, pointer + '/' + pointer_step(key), inner, pods);
     }
+    const std::vector<json>& items = items_at(node, {});
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        collect(where, items[i], node, pointer + '/' + std::to_string(i), inner, pods);
+    }
+}
+
+std::vector<PodContainer> containers_in(const json& spec, const std::string& pointer) {
+    std::vector<PodContainer> containers;
+    for (const char* list : {"initContainers", "containers", "ephemeralContainers"}) {
+        std::size_t index = 0;
+        for (const json& item : items_at(spec, {list})) {
+            containers.push_back({list, fmt::format("{}/{}/{}", pointer, list, index++), &item});
+        }
+    }
+    return containers;
 }
 
 using Amounts = std::map<std::string, std::uint64_t>;
@@ -51,12 +61,11 @@ using Amounts = std::map<std::string, std::uint64_t>;
 constexpr std::uint64_t most_wanted = 1'000'000;
 
 /// The limits of a container for extended resources, which have a domain in their name.
-Amounts limits_of(const YamlNode& container) {
+Amounts limits_of(const json& container) {
     Amounts amounts;
-    const YamlNode* limits = container.find({"resources", "limits"});
-    for (std::size_t i = 0; limits != nullptr && i < limits->keys.size(); ++i) {
-        if (limits->keys[i].find('/') != std::string::npos) {
-            amounts[limits->keys[i]] = whole_quantity(limits->items[i].text).value_or(0);
+    for (const auto& [resource, amount] : entries_at(container, {"resources", "limits"})) {
+        if (resource.find('/') != std::string::npos) {
+            amounts[resource] = whole_quantity(text_of(amount)).value_or(0);
         }
     }
     return amounts;
@@ -132,26 +141,17 @@ bool is_workload(const KubeObject& object) {
 std::vector<PodTemplate> pods_of(const std::vector<BundleObject>& objects) {
     std::vector<PodTemplate> pods;
     for (const BundleObject& each : objects) {
-        collect(each, each.object->content, nullptr, "", 1, pods);
+        collect(each, each.object->content, {}, "", 1, pods);
     }
     return pods;
 }
 
 std::vector<PodContainer> containers_of(const PodTemplate& pod) {
-    static constexpr std::array<std::string_view, 3> lists{"initContainers", "containers",
-                                                           "ephemeralContainers"};
-    std::vector<PodContainer> containers;
-    for (const std::string_view list : lists) {
-        const YamlNode* items = pod.spec->find(list);
-        if (items == nullptr || items->kind != YamlNode::Kind::sequence) {
-            continue;
-        }
-        for (std::size_t i = 0; i < items->items.size(); ++i) {
-            containers.push_back({std::string(list), fmt::format("{}/{}/{}", pod.pointer, list, i),
-                                  &items->items[i]});
-        }
-    }
-    return containers;
+    return containers_in(*pod.spec, pod.pointer);
+}
+
+std::vector<PodContainer> containers_of(const json& pod) {
+    return containers_in(value_at(pod, {"spec"}), "/spec");
 }
 
 std::vector<PodTemplate> pods_of(const std::vector<KubeObject>& objects) {
@@ -163,16 +163,28 @@ std::vector<PodTemplate> pods_of(const std::vector<KubeObject>& objects) {
     return pods_of(all);
 }
 
+std::vector<std::string> sources_of_volume(const json& volume) {
+    std::vector<std::string> sources;
+    if (volume.is_object()) {
+        for (const auto& [key, value] : volume.items()) {
+            if (key != "name" && !value.is_null()) {
+                sources.push_back(key);
+            }
+        }
+    }
+    return sources;
+}
+
 std::vector<PodImage> images_of(const PodTemplate& pod) {
     std::vector<PodImage> images;
     for (const PodContainer& container : containers_of(pod)) {
-        if (std::string name = container.content->text_at({"image"}); !name.empty()) {
+        if (std::string name = text_in(*container.content, {"image"}); !name.empty()) {
             images.push_back({container.pointer + "/image", std::move(name), container.content});
         }
     }
-    const YamlNode* volumes = pod.spec->find("volumes");
-    for (std::size_t i = 0; volumes != nullptr && i < volumes->items.size(); ++i) {
-        if (std::string name = volumes->items[i].text_at({"image", "reference"}); !name.empty()) {
+    const std::vector<json>& volumes = items_at(*pod.spec, {"volumes"});
+    for (std::size_t i = 0; i < volumes.size(); ++i) {
+        if (std::string name = text_in(volumes[i], {"image", "reference"}); !name.empty()) {
             images.push_back({fmt::format("{}/volumes/{}/image/reference", pod.pointer, i),
                               std::move(name), nullptr});
         }
@@ -220,7 +232,7 @@ std::map<std::string, std::uint64_t> extended_resources_of(const PodTemplate& po
         const Amounts own = limits_of(*container.content);
         if (container.list == "containers") {
             add_amounts(together, own);
-        } else if (container.content->text_at({"restartPolicy"}) == "Always") {
+        } else if (text_in(*container.content, {"restartPolicy"}) == "Always") {
             add_amounts(sidecars, own);
             raise_amounts(most, sidecars);
         } else {

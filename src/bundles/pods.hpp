@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bundles/json_value.hpp"
 #include "bundles/render.hpp"
 
 namespace edgegpu {
@@ -19,9 +20,9 @@ struct PodTemplate {
     /// JSON pointer to `spec` in the object: "/spec/template/spec", "/spec" of a Pod.
     std::string pointer;
     /// The pod's specification: the mapping that has "containers".
-    const YamlNode* spec = nullptr;
-    /// The mapping beside it with the pod's labels and annotations; null if there is none.
-    const YamlNode* metadata = nullptr;
+    const nlohmann::json* spec = nullptr;
+    /// The mapping beside it with the pod's labels and annotations; JSON's null if there is none.
+    const nlohmann::json* metadata = nullptr;
     /// How many run at once; one for a DaemonSet, as each device has one. 0 if it is scaled to 0.
     std::uint64_t count = 1;
 };
@@ -43,11 +44,19 @@ struct PodContainer {
     std::string list;
     /// JSON pointer to it in the object
     std::string pointer;
-    const YamlNode* content = nullptr;
+    const nlohmann::json* content = nullptr;
+
+    [[nodiscard]] std::string name() const { return text_in(*content, {"name"}); }
 };
 
-/// All containers of a pod: init containers first, then containers, then ephemeral ones.
+/// All containers of a pod: init containers first, then containers, then ephemeral ones. They refer
+/// to it.
 [[nodiscard]] std::vector<PodContainer> containers_of(const PodTemplate& pod);
+/// The same of an object with `spec`; pointers begin at it.
+[[nodiscard]] std::vector<PodContainer> containers_of(const nlohmann::json& pod);
+
+/// The keys of the sources that a volume has; one, unless something is wrong.
+[[nodiscard]] std::vector<std::string> sources_of_volume(const nlohmann::json& volume);
 
 /// An image that a pod needs.
 struct PodImage {
@@ -56,7 +65,7 @@ struct PodImage {
     /// "quay.io/x/app:1"
     std::string name;
     /// The container that runs it; null for the image of a volume.
-    const YamlNode* container = nullptr;
+    const nlohmann::json* container = nullptr;
 };
 
 /// The images of a pod's containers and volumes, as far as they have a name.

@@ -2,25 +2,13 @@
 
 #include <algorithm>
 
+#include "bundles/json_value.hpp"
+
 namespace edgegpu {
 
 namespace {
 
-const std::vector<YamlNode>& list_in(const YamlNode& node, std::string_view key) {
-    static const std::vector<YamlNode> none;
-    const YamlNode* list = node.find(key);
-    return list != nullptr ? list->items : none;
-}
-
-std::vector<std::string> texts_in(const YamlNode& rule, std::string_view key) {
-    std::vector<std::string> texts;
-    for (const YamlNode& item : list_in(rule, key)) {
-        if (item.kind == YamlNode::Kind::scalar) {
-            texts.push_back(item.text);
-        }
-    }
-    return texts;
-}
+using nlohmann::json;
 
 bool lists(const std::vector<std::string>& texts, std::string_view wanted) {
     return std::ranges::any_of(
@@ -44,28 +32,28 @@ void AccessObjects::add(const KubeObject& object) {
     if (!object.api_version.starts_with("rbac.authorization.k8s.io/")) {
         return;
     }
-    const YamlNode& content = object.content;
+    const json& content = object.content;
     const bool everywhere = object.kind.starts_with("Cluster");
     const std::string home = everywhere                  ? ""
                              : object.name_space.empty() ? "default"
                                                          : object.name_space;
     if (object.kind == "Role" || object.kind == "ClusterRole") {
         AccessRole role{
-            object.kind, home, object.name, content.find("aggregationRule") != nullptr, {}};
-        for (const YamlNode& rule : list_in(content, "rules")) {
-            role.rules.push_back({texts_in(rule, "apiGroups"), texts_in(rule, "resources"),
-                                  texts_in(rule, "verbs"), texts_in(rule, "resourceNames")});
+            object.kind, home, object.name, !value_at(content, {"aggregationRule"}).is_null(), {}};
+        for (const json& rule : items_at(content, {"rules"})) {
+            role.rules.push_back({texts_at(rule, {"apiGroups"}), texts_at(rule, {"resources"}),
+                                  texts_at(rule, {"verbs"}), texts_at(rule, {"resourceNames"})});
         }
         roles.push_back(std::move(role));
     } else if (object.kind == "RoleBinding" || object.kind == "ClusterRoleBinding") {
         AccessBinding binding{everywhere,
                               home,
-                              content.text_at({"roleRef", "kind"}),
-                              content.text_at({"roleRef", "name"}),
+                              text_in(content, {"roleRef", "kind"}),
+                              text_in(content, {"roleRef", "name"}),
                               {}};
-        for (const YamlNode& subject : list_in(content, "subjects")) {
-            binding.subjects.push_back({subject.text_at({"kind"}), subject.text_at({"name"}),
-                                        subject.text_at({"namespace"})});
+        for (const json& subject : items_at(content, {"subjects"})) {
+            binding.subjects.push_back({text_in(subject, {"kind"}), text_in(subject, {"name"}),
+                                        text_in(subject, {"namespace"})});
         }
         bindings.push_back(std::move(binding));
     }

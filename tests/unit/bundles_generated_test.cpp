@@ -6,6 +6,7 @@
 #include "bundles/checks/checks.hpp"
 #include "bundles/render.hpp"
 #include "bundles_fixture.hpp"
+#include "yaml/yaml.hpp"
 
 namespace edgegpu::test {
 namespace {

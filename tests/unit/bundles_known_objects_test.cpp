@@ -80,24 +80,21 @@ const std::string rich =
     "app}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: StatefulSet, name: s}}\n";
 
 /// Replaces the node `number`, in the order of the document; false if there are fewer.
-// NOLINTNEXTLINE(misc-no-recursion): YamlNode has at most 100 levels
-bool replace_node(YamlNode& node, std::size_t& number, const YamlNode& with) {
+// NOLINTNEXTLINE(misc-no-recursion): YAML has at most 100 levels
+bool replace_node(nlohmann::json& node, std::size_t& number, const nlohmann::json& with) {
     if (number-- == 0) {
         node = with;
         return true;
     }
-    for (YamlNode& item : node.items) {
-        if (replace_node(item, number, with)) {
-            return true;
-        }
-    }
-    return false;
+    return node.is_structured() && std::any_of(node.begin(), node.end(), [&](nlohmann::json& item) {
+               return replace_node(item, number, with);
+           });
 }
 
 TEST(KnownObjectsTest, ValuesOfAnyShapeAreSurvived) {
     const std::vector<RenderedBundle> good = bundles_of({rich});
-    const std::vector<YamlNode> odd =
-        read_yaml("odd", "[~, [[]], {a: {}}, [{name: [x]}, a, ~]]").front().items;
+    const auto odd =
+        nlohmann::json::parse(R"([null, [[]], {"a": {}}, [{"name": ["x"]}, "a", null]])");
     unsigned changes = 0;
     std::size_t found = 0;
     for (std::size_t which = 0; which < good.front().objects.size(); ++which) {

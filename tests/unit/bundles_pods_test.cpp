@@ -109,8 +109,7 @@ items: []
     EXPECT_EQ(pods[0].pointer, "/spec/parts/0/a~1b~0c/spec");
     EXPECT_EQ(pods[0].count, 3U);
     EXPECT_EQ(pods[0].where.object, &objects[0]);
-    ASSERT_NE(pods[0].metadata, nullptr);
-    EXPECT_EQ(pods[0].metadata->text_at({"labels", "app"}), "x");
+    EXPECT_EQ(text_in(*pods[0].metadata, {"labels", "app"}), "x");
     const std::vector<PodContainer> containers = containers_of(pods[0]);
     ASSERT_EQ(containers.size(), 3U);
     EXPECT_EQ(containers[0].pointer, "/spec/parts/0/a~1b~0c/spec/initContainers/0");

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include "bundles/checks/microshift_api.hpp"
+#include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 
 namespace edgegpu {
 
 namespace {
 
+using nlohmann::json;
+
 void check_bound_role(const KnownObjects& known, const BundleObject& where,
                       const std::string& name_space, Findings& findings) {
-    const std::string kind = where.object->content.text_at({"roleRef", "kind"});
-    const std::string name = where.object->content.text_at({"roleRef", "name"});
+    const std::string kind = text_in(where.object->content, {"roleRef", "kind"});
+    const std::string name = text_in(where.object->content, {"roleRef", "name"});
     const bool of_cluster = kind == "ClusterRole";
     if (name.empty() || (kind != "Role" && !of_cluster) ||
         (of_cluster && is_builtin_cluster_role(name))) {
@@ -29,11 +32,11 @@ void check_bound_role(const KnownObjects& known, const BundleObject& where,
 }
 
 void check_subject(const KnownObjects& known, const BundleObject& where,
-                   const std::string& name_space, const YamlNode& subject,
-                   const std::string& pointer, Findings& findings) {
-    const std::string name = subject.text_at({"name"});
-    std::string home = subject.text_at({"namespace"});
-    if (subject.text_at({"kind"}) != "ServiceAccount" || name.empty()) {
+                   const std::string& name_space, const json& subject, const std::string& pointer,
+                   Findings& findings) {
+    const std::string name = text_in(subject, {"name"});
+    std::string home = text_in(subject, {"namespace"});
+    if (text_in(subject, {"kind"}) != "ServiceAccount" || name.empty()) {
         return;
     }
     if (home.empty() && where.object->kind == "ClusterRoleBinding") {
@@ -66,7 +69,7 @@ void check_bindings(const KnownObjects& known, Findings& findings) {
         }
         const std::string& name_space = known.namespace_of(object);
         check_bound_role(known, each, name_space, findings);
-        const std::vector<YamlNode>& subjects = items_of(object.content.find("subjects"));
+        const std::vector<json>& subjects = items_at(object.content, {"subjects"});
         for (std::size_t i = 0; i < subjects.size(); ++i) {
             check_subject(known, each, name_space, subjects[i], fmt::format("/subjects/{}", i),
                           findings);

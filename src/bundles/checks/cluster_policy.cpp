@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "bundles/privileges/pod_json.hpp"
-#include "yaml/yaml_json.hpp"
+#include "bundles/json_value.hpp"
+#include "bundles/pods.hpp"
 
 namespace edgegpu {
 
@@ -72,11 +72,11 @@ ClusterPolicy::ClusterPolicy(const KnownObjects& known)
     for (const BundleObject& each : known.objects()) {
         const KubeObject& object = *each.object;
         if (object.kind == "Namespace" && object.api_version == "v1") {
-            namespaces_[object.name] = json_of(object.content);
+            namespaces_[object.name] = object.content;
         } else if (object.kind == "ServiceAccount" && object.api_version == "v1") {
-            accounts_.push_back(json_of(object.content));
+            accounts_.push_back(object.content);
         } else if (object.kind == "SecurityContextConstraints") {
-            Scc scc = read_scc(json_of(object.content));
+            Scc scc = read_scc(object.content);
             std::erase_if(sccs_, [&](const Scc& each) { return each.name == scc.name; });
             sccs_.push_back(std::move(scc));
         }
@@ -103,8 +103,8 @@ std::vector<AdmittedPod> ClusterPolicy::admitted(const std::vector<PodTemplate>&
         pod.source = &each;
         pod.pointer =
             each.pointer.substr(0, each.pointer.size() - std::string_view("/spec").size());
-        pod.content["spec"] = json_of(*each.spec);
-        pod.content["metadata"] = each.metadata != nullptr ? json_of(*each.metadata) : json();
+        pod.content["spec"] = *each.spec;
+        pod.content["metadata"] = *each.metadata;
         std::string name = text_in(pod.content, {"spec", "serviceAccountName"});
         name = name.empty() ? text_in(pod.content, {"spec", "serviceAccount"}) : name;
         pod.account = {object.name_space, name.empty() ? "default" : name};

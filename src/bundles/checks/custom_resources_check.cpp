@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/microshift_api.hpp"
+#include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
@@ -13,6 +14,8 @@
 namespace edgegpu {
 
 namespace {
+
+using nlohmann::json;
 
 /// A CustomResourceDefinition of a bundle.
 struct DefinedKind {
@@ -25,17 +28,17 @@ struct DefinedKind {
 std::vector<DefinedKind> definitions_of_group(const KnownObjects& known, std::string_view group) {
     std::vector<DefinedKind> definitions;
     for (const BundleObject& each : known.all_of(referred::definition, "")) {
-        const YamlNode& content = each.object->content;
-        if (content.text_at({"spec", "group"}) != group) {
+        const json& content = each.object->content;
+        if (text_in(content, {"spec", "group"}) != group) {
             continue;
         }
         DefinedKind definition{each,
-                               content.text_at({"spec", "names", "kind"}),
-                               content.text_at({"spec", "scope"}),
+                               text_in(content, {"spec", "names", "kind"}),
+                               text_in(content, {"spec", "scope"}),
                                {}};
-        for (const YamlNode& version : items_of(content.find({"spec", "versions"}))) {
-            if (is_true(version.find("served"))) {
-                definition.served.push_back(version.text_at({"name"}));
+        for (const json& version : items_at(content, {"spec", "versions"})) {
+            if (is_true_at(version, {"served"})) {
+                definition.served.push_back(text_in(version, {"name"}));
             }
         }
         definitions.push_back(std::move(definition));
@@ -133,8 +136,8 @@ void check_against(const KnownObjects& known, const BundleObject& where,
 
 void check_definition_name(const BundleObject& where, Findings& findings) {
     const KubeObject& object = *where.object;
-    const std::string plural = object.content.text_at({"spec", "names", "plural"});
-    const std::string group = object.content.text_at({"spec", "group"});
+    const std::string plural = text_in(object.content, {"spec", "names", "plural"});
+    const std::string group = text_in(object.content, {"spec", "group"});
     if (!plural.empty() && !group.empty() && object.name != plural + '.' + group) {
         findings.add(where, "/metadata/name",
                      fmt::format("the API server refuses a definition of {} in {} with this name",
@@ -169,7 +172,7 @@ void check_custom_resources(const KnownObjects& known, Findings& findings) {
         const bool served_there =
             std::ranges::any_of(known.objects(), [&](const BundleObject& other) {
                 return other.object->kind == "APIService" &&
-                       other.object->content.text_at({"spec", "group"}) == group;
+                       text_in(other.object->content, {"spec", "group"}) == group;
             });
         if (!of_microshift.has && !made_there && !served_there && !known.facts().partial &&
             !is_provided_definition(known, group, object.kind)) {

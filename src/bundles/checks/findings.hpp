@@ -7,6 +7,7 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "bundles/render.hpp"
+#include "yaml/yaml.hpp"
 
 namespace edgegpu {
 

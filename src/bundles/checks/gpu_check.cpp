@@ -11,6 +11,7 @@
 
 #include "blueprint/mig_layouts.hpp"
 #include "bundles/checks/gpu_supply.hpp"
+#include "bundles/json_value.hpp"
 #include "bundles/pods.hpp"
 #include "gpu/gpus.hpp"
 #include "gpu/mig.hpp"
@@ -46,7 +47,7 @@ bool is_permanent(const PodTemplate& pod) {
     static constexpr auto kinds = std::to_array<std::string_view>(
         {"DaemonSet", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"});
     const std::string& kind = pod.where.object->kind;
-    const std::string policy = pod.spec->text_at({"restartPolicy"});
+    const std::string policy = text_in(*pod.spec, {"restartPolicy"});
     return std::ranges::find(kinds, kind) != kinds.end() ||
            (kind == "Pod" && (policy.empty() || policy == "Always"));
 }
@@ -58,17 +59,16 @@ bool chooses_nodes(const PodTemplate& pod) {
         {"kubernetes.io/os", "beta.kubernetes.io/os", "kubernetes.io/arch",
          "beta.kubernetes.io/arch", "nvidia.com/gpu.present",
          "feature.node.kubernetes.io/pci-10de.present"});
-    const YamlNode* selector = pod.spec->find("nodeSelector");
-    return pod.spec->find({"affinity", "nodeAffinity"}) != nullptr ||
-           (selector != nullptr && std::ranges::any_of(selector->keys, [](const std::string& key) {
-                return std::ranges::find(common, key) == common.end();
-            }));
+    return !value_at(*pod.spec, {"affinity", "nodeAffinity"}).is_null() ||
+           std::ranges::any_of(entries_at(*pod.spec, {"nodeSelector"}), [](const auto& each) {
+               return std::ranges::find(common, each.first) == common.end();
+           });
 }
 
 /// The place of a pod's request for a resource.
 std::string request_pointer(const PodTemplate& pod, const std::string& resource) {
     for (const PodContainer& container : containers_of(pod)) {
-        if (container.content->find({"resources", "limits", resource}) != nullptr) {
+        if (!value_at(*container.content, {"resources", "limits", resource}).is_null()) {
             return container.pointer + "/resources/limits/" + pointer_step(resource);
         }
     }
@@ -108,51 +108,49 @@ public:
 private:
     /// What the API server refuses of a container's extended resources.
     void check_amounts(const PodTemplate& pod, const PodContainer& container) {
-        const YamlNode* limits = container.content->find({"resources", "limits"});
-        const YamlNode* requests = container.content->find({"resources", "requests"});
-        for (const auto& [node, name] : {std::pair(limits, "limits"), {requests, "requests"}}) {
-            for (std::size_t i = 0; node != nullptr && i < node->keys.size(); ++i) {
-                const std::string& resource = node->keys[i];
+        for (const char* name : {"limits", "requests"}) {
+            for (const auto& [resource, value] :
+                 entries_at(*container.content, {"resources", name})) {
+                const std::string amount = text_of(value);
                 if (!is_extended_resource(resource)) {
                     continue;
                 }
                 const std::string pointer = fmt::format("{}/resources/{}/{}", container.pointer,
                                                         name, pointer_step(resource));
-                if (!whole_quantity(node->items[i].text)) {
+                if (!whole_quantity(amount)) {
                     findings_.add(pod.where, pointer,
                                   fmt::format("{} of {} is \"{}\": only whole numbers are allowed",
-                                              name, resource, node->items[i].text),
+                                              name, resource, amount),
                                   resource.starts_with(vendor_prefix)
                                       ? "several pods share a GPU by the components time-slicing, "
                                         "mps and mig of the bundle nvidia-device-plugin; each pod "
                                         "then asks for 1"
                                       : "name a whole number");
-                } else if (node == requests) {
-                    check_same(pod, pointer, resource, node->items[i].text, limits);
+                } else if (std::string_view(name) == "requests") {
+                    check_same(pod, pointer, resource, amount,
+                               text_in(*container.content, {"resources", "limits", resource}));
                 }
             }
         }
     }
 
     void check_same(const PodTemplate& pod, const std::string& pointer, const std::string& resource,
-                    const std::string& request, const YamlNode* limits) {
-        const YamlNode* limit = limits != nullptr ? limits->find(resource) : nullptr;
-        if (limit == nullptr) {
+                    const std::string& request, const std::string& limit) {
+        if (limit.empty()) {
             findings_.add(
                 pod.where, pointer,
                 fmt::format("requests {} without a limit, which Kubernetes refuses", resource),
                 "put it under limits; requests may be left out");
-        } else if (whole_quantity(limit->text) &&
-                   whole_quantity(limit->text) != whole_quantity(request)) {
+        } else if (whole_quantity(limit) && whole_quantity(limit) != whole_quantity(request)) {
             findings_.add(pod.where, pointer,
                           fmt::format("requests {} of {}, and its limit is {}: they must be equal",
-                                      request, resource, limit->text),
+                                      request, resource, limit),
                           "leave the request out: it then equals the limit");
         }
     }
 
     void check_runtime_class(const PodTemplate& pod) {
-        const std::string name = pod.spec->text_at({"runtimeClassName"});
+        const std::string name = text_in(*pod.spec, {"runtimeClassName"});
         if (name.empty() || facts_.may_have_manifests || supply_.brings_objects ||
             supply_.runtime_classes.contains(name) || pod.count == 0 ||
             facts_.provides("RuntimeClass", "", name)) {
@@ -237,7 +235,8 @@ private:
     bool check_one_only(const PodTemplate& pod, const std::string& resource,
                         const GpuSharing& sharing) {
         for (const PodContainer& container : containers_of(pod)) {
-            const std::string limit = container.content->text_at({"resources", "limits", resource});
+            const std::string limit =
+                text_in(*container.content, {"resources", "limits", resource});
             const std::uint64_t amount = whole_quantity(limit).value_or(0);
             if (sharing.one_only && sharing.replicas > 1 && amount > 1) {
                 findings_.add(pod.where,

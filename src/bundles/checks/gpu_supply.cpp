@@ -7,12 +7,16 @@
 #include <string_view>
 
 #include "blueprint/mig_layouts.hpp"
+#include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 #include "support/error.hpp"
+#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 
 namespace {
+
+using nlohmann::json;
 
 constexpr std::string_view plugin_directory = "/var/lib/kubelet/device-plugins";
 
@@ -42,18 +46,17 @@ bool applies_others(const std::string& image) {
 /// other reasons: of them only those with such a name.
 bool mounts_plugin_directory(const PodTemplate& pod) {
     const auto has_name = [&](const PodContainer& container) {
-        const std::string image = container.content->text_at({"image"});
+        const std::string image = text_in(*container.content, {"image"});
         return image.find("device-plugin") != std::string::npos ||
                image.find("gpu") != std::string::npos;
     };
     const std::vector<PodContainer> containers = containers_of(pod);
     const bool named = std::ranges::any_of(containers, has_name);
-    const YamlNode* volumes = pod.spec->find("volumes");
-    return volumes != nullptr && std::ranges::any_of(volumes->items, [&](const YamlNode& volume) {
-               const std::string path = volume.text_at({"hostPath", "path"});
-               return path.starts_with(plugin_directory) ||
-                      (named && !path.empty() && plugin_directory.starts_with(path));
-           });
+    return std::ranges::any_of(items_at(*pod.spec, {"volumes"}), [&](const json& volume) {
+        const std::string path = text_in(volume, {"hostPath", "path"});
+        return path.starts_with(plugin_directory) ||
+               (named && !path.empty() && plugin_directory.starts_with(path));
+    });
 }
 
 bool is_nvidia_plugin(const std::string& image) {
@@ -67,19 +70,18 @@ struct PluginOption {
     std::string value;
 };
 
-std::vector<std::string> words_of(const YamlNode& container) {
+std::vector<std::string> words_of(const json& container) {
     std::vector<std::string> words;
     for (const char* list : {"command", "args"}) {
-        const YamlNode* items = container.find(list);
-        for (const YamlNode& item : items != nullptr ? items->items : std::vector<YamlNode>{}) {
-            words.push_back(item.text);
+        for (const json& item : items_at(container, {list})) {
+            words.push_back(text_of(item));
         }
     }
     return words;
 }
 
 /// The value of "--option=VALUE", "--option VALUE" or of a variable. The command line comes first.
-PluginOption option_of(const YamlNode& container, const std::string& option,
+PluginOption option_of(const json& container, const std::string& option,
                        const std::string& variable) {
     const std::vector<std::string> words = words_of(container);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -93,15 +95,14 @@ PluginOption option_of(const YamlNode& container, const std::string& option,
             return {false, ""};  // within a shell program
         }
     }
-    const YamlNode* variables = container.find("env");
-    for (const YamlNode& each : variables != nullptr ? variables->items : std::vector<YamlNode>{}) {
-        if (each.text_at({"name"}) == variable) {
-            const YamlNode* value = each.find("value");
-            return {value != nullptr && value->text.find("$(") == std::string::npos,
-                    value != nullptr ? value->text : ""};
+    for (const json& each : items_at(container, {"env"})) {
+        if (text_in(each, {"name"}) == variable) {
+            const json& value = value_at(each, {"value"});
+            return {!value.is_null() && text_of(value).find("$(") == std::string::npos,
+                    text_of(value)};
         }
     }
-    return {container.find("envFrom") == nullptr, ""};
+    return {value_at(container, {"envFrom"}).is_null(), ""};
 }
 
 /// A configuration of NVIDIA's plugin in a config map.
@@ -112,17 +113,15 @@ struct PluginConfiguration {
     std::map<std::string, GpuSharing> sharing;
 };
 
-void read_sharing(const YamlNode& sharing, bool one_only,
-                  std::map<std::string, GpuSharing>& result) {
-    const bool rename = sharing.text_at({"renameByDefault"}) == "true";
-    const std::string fail = sharing.text_at({"failRequestsGreaterThanOne"});
-    const YamlNode* resources = sharing.find("resources");
-    for (const YamlNode& each : resources != nullptr ? resources->items : std::vector<YamlNode>{}) {
-        std::string name = each.text_at({"name"});
+void read_sharing(const json& sharing, bool one_only, std::map<std::string, GpuSharing>& result) {
+    const bool rename = text_in(sharing, {"renameByDefault"}) == "true";
+    const std::string fail = text_in(sharing, {"failRequestsGreaterThanOne"});
+    for (const json& each : items_at(sharing, {"resources"})) {
+        std::string name = text_in(each, {"name"});
         if (name.find('/') == std::string::npos) {
             name.insert(0, "nvidia.com/");
         }
-        const std::uint64_t replicas = whole_quantity(each.text_at({"replicas"})).value_or(1);
+        const std::uint64_t replicas = whole_quantity(text_in(each, {"replicas"})).value_or(1);
         GpuSharing& known = result[name];
         known.replicas = std::max(known.replicas, replicas);
         known.renamed = rename;
@@ -135,27 +134,23 @@ std::optional<PluginConfiguration> read_configuration(const std::string& text) {
     if (!has("version") || (!has("sharing") && !has("flags") && !has("resources"))) {
         return std::nullopt;
     }
-    std::vector<YamlNode> documents;
+    json document;
     try {
-        documents = read_yaml("config", text);
+        const std::vector<YamlNode> documents = read_yaml("config", text);
+        document = documents.size() == 1 ? json_of(documents[0]) : json();
     } catch (const Error&) {
         return std::nullopt;  // another program's text
     }
-    if (documents.size() != 1 || !documents[0].text_at({"version"}).starts_with('v') ||
-        (documents[0].find("sharing") == nullptr && documents[0].find("flags") == nullptr &&
-         documents[0].find("resources") == nullptr)) {
+    if (!text_in(document, {"version"}).starts_with('v') ||
+        (value_at(document, {"sharing"}).is_null() && value_at(document, {"flags"}).is_null() &&
+         value_at(document, {"resources"}).is_null())) {
         return std::nullopt;
     }
-    const YamlNode& document = documents[0];
     PluginConfiguration configuration;
-    configuration.own_names = document.find("resources") != nullptr;
-    configuration.strategy = document.text_at({"flags", "migStrategy"});
-    if (const YamlNode* slicing = document.find({"sharing", "timeSlicing"})) {
-        read_sharing(*slicing, false, configuration.sharing);
-    }
-    if (const YamlNode* mps = document.find({"sharing", "mps"})) {
-        read_sharing(*mps, true, configuration.sharing);
-    }
+    configuration.own_names = !value_at(document, {"resources"}).is_null();
+    configuration.strategy = text_in(document, {"flags", "migStrategy"});
+    read_sharing(value_at(document, {"sharing", "timeSlicing"}), false, configuration.sharing);
+    read_sharing(value_at(document, {"sharing", "mps"}), true, configuration.sharing);
     return configuration;
 }
 
@@ -189,7 +184,7 @@ public:
     void read_pod(const PodTemplate& pod) {
         const bool plugin = mounts_plugin_directory(pod);
         for (const PodContainer& container : containers_of(pod)) {
-            const std::string image = container.content->text_at({"image"});
+            const std::string image = text_in(*container.content, {"image"});
             supply_.brings_objects = supply_.brings_objects || applies_others(image);
             operator_runs_ = operator_runs_ || image.find("/gpu-operator:") != std::string::npos ||
                              image.find("/gpu-operator@") != std::string::npos;
@@ -220,36 +215,35 @@ public:
 
 private:
     void read_config_map(const KubeObject& object) {
-        const YamlNode* data = object.content.find("data");
-        for (const YamlNode& value : data != nullptr ? data->items : std::vector<YamlNode>{}) {
-            if (const auto configuration = read_configuration(value.text)) {
+        for (const auto& [key, value] : entries_at(object.content, {"data"})) {
+            if (const auto configuration = read_configuration(text_of(value))) {
                 configurations_.push_back(*configuration);
             }
         }
     }
 
-    void read_cluster_policy(const YamlNode& policy) {
+    void read_cluster_policy(const json& policy) {
         const auto enabled = [&](const char* part) {
-            return policy.text_at({"spec", part, "enabled"}) != "false";
+            return text_in(policy, {"spec", part, "enabled"}) != "false";
         };
         ++policies_;
         operators_ += enabled("devicePlugin") ? 1 : 0;
         supply_.brings_driver = supply_.brings_driver || enabled("driver");
-        const std::string strategy = policy.text_at({"spec", "mig", "strategy"});
+        const std::string strategy = text_in(policy, {"spec", "mig", "strategy"});
         supply_.strategies.insert(strategy.empty() ? "single" : strategy);
         // A plugin that is given its own variables may have any configuration.
-        unknown_ = unknown_ || policy.find({"spec", "devicePlugin", "env"}) != nullptr ||
-                   policy.find({"spec", "devicePlugin", "args"}) != nullptr;
-        if (const YamlNode* config = policy.find({"spec", "devicePlugin", "config", "name"})) {
-            unknown_ = unknown_ || (!config->text.empty() && configurations_.empty());
-        }
-        const std::string runtime = policy.text_at({"spec", "operator", "runtimeClass"});
+        unknown_ = unknown_ || !value_at(policy, {"spec", "devicePlugin", "env"}).is_null() ||
+                   !value_at(policy, {"spec", "devicePlugin", "args"}).is_null();
+        unknown_ =
+            unknown_ || (!text_in(policy, {"spec", "devicePlugin", "config", "name"}).empty() &&
+                         configurations_.empty());
+        const std::string runtime = text_in(policy, {"spec", "operator", "runtimeClass"});
         supply_.runtime_classes.insert({runtime.empty() ? "nvidia" : runtime, "nvidia",
                                         "nvidia-cdi", "nvidia-legacy", "kata-qemu-nvidia-gpu",
                                         "kata-nvidia-gpu", "kata-nvidia-gpu-snp"});
     }
 
-    void read_plugin(const std::string& image, const YamlNode& container) {
+    void read_plugin(const std::string& image, const json& container) {
         if (!is_nvidia_plugin(image)) {
             ++others_;
             return;

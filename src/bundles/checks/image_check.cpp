@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
 #include "bundles/pods.hpp"
 #include "gpu/cuda.hpp"
 #include "gpu/gpus.hpp"
@@ -18,6 +19,8 @@
 namespace edgegpu {
 
 namespace {
+
+using nlohmann::json;
 
 bool is_valid_name(std::string_view name) {
     const std::size_t at = name.find('@');
@@ -74,16 +77,21 @@ std::string_view architecture_of(std::string_view image) {
 }
 
 /// Whether a pod chooses nodes by their architecture: it is then one of several, for one each.
-bool chooses_architecture(const YamlNode& node) {  // NOLINT(misc-no-recursion): at most 100 levels
+bool chooses_architecture(const json& node) {  // NOLINT(misc-no-recursion): at most 100 levels
     const auto is_key = [](std::string_view text) { return text.ends_with("kubernetes.io/arch"); };
-    return is_key(node.text) || std::ranges::any_of(node.keys, is_key) ||
-           std::ranges::any_of(node.items, chooses_architecture);
+    if (node.is_object()) {
+        const auto& entries = node.get_ref<const json::object_t&>();
+        return std::ranges::any_of(entries, [&](const auto& each) {
+            return is_key(each.first) || chooses_architecture(each.second);
+        });
+    }
+    return node.is_array() ? std::ranges::any_of(items_at(node, {}), chooses_architecture)
+                           : is_key(text_of(node));
 }
 
 bool chooses_architecture_of_node(const PodTemplate& pod) {
     for (const char* key : {"nodeSelector", "affinity"}) {
-        const YamlNode* rules = pod.spec->find(key);
-        if (rules != nullptr && chooses_architecture(*rules)) {
+        if (chooses_architecture(value_at(*pod.spec, {key}))) {
             return true;
         }
     }
@@ -92,13 +100,12 @@ bool chooses_architecture_of_node(const PodTemplate& pod) {
 
 /// Istio replaces the image "auto" when it injects its proxy.
 bool is_injected(const PodTemplate& pod, const PodImage& image) {
-    if (image.name != "auto" || pod.metadata == nullptr) {
+    if (image.name != "auto") {
         return false;
     }
     for (const char* list : {"annotations", "labels"}) {
-        const YamlNode* entries = pod.metadata->find(list);
-        if (entries != nullptr && std::ranges::any_of(entries->keys, [](const std::string& key) {
-                return key.find("istio.io/") != std::string::npos;
+        if (std::ranges::any_of(entries_at(*pod.metadata, {list}), [](const auto& each) {
+                return each.first.find("istio.io/") != std::string::npos;
             })) {
             return true;
         }
@@ -107,13 +114,12 @@ bool is_injected(const PodTemplate& pod, const PodImage& image) {
 }
 
 /// Whether a container gets a GPU: CUDA in other containers needs no driver.
-bool gets_gpu(const PodTemplate& pod, const YamlNode* container) {
-    const YamlNode* limits =
-        container != nullptr ? container->find({"resources", "limits"}) : nullptr;
-    return pod.spec->text_at({"runtimeClassName"}).starts_with("nvidia") ||
-           (limits != nullptr && std::ranges::any_of(limits->keys, [](const std::string& key) {
-                return key.starts_with("nvidia.com/");
-            }));
+bool gets_gpu(const PodTemplate& pod, const json* container) {
+    return text_in(*pod.spec, {"runtimeClassName"}).starts_with("nvidia") ||
+           (container != nullptr &&
+            std::ranges::any_of(
+                entries_at(*container, {"resources", "limits"}),
+                [](const auto& each) { return each.first.starts_with("nvidia.com/"); }));
 }
 
 /// Whether one of the devices' GPUs may run a newer CUDA by its forward compatibility packages.

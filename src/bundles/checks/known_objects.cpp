@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/microshift_api.hpp"
+#include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 #include "support/error.hpp"
 
@@ -15,16 +16,18 @@ namespace edgegpu {
 
 namespace {
 
+using nlohmann::json;
+
 /// The kinds that the bundles' definitions say belong to no namespace, by group and kind.
 std::set<std::pair<std::string, std::string>> cluster_kinds(
     const std::vector<BundleObject>& objects) {
     std::set<std::pair<std::string, std::string>> kinds;
     for (const BundleObject& each : objects) {
-        const YamlNode& content = each.object->content;
+        const json& content = each.object->content;
         if (each.object->kind == "CustomResourceDefinition" &&
-            content.text_at({"spec", "scope"}) == "Cluster") {
-            kinds.emplace(content.text_at({"spec", "group"}),
-                          content.text_at({"spec", "names", "kind"}));
+            text_in(content, {"spec", "scope"}) == "Cluster") {
+            kinds.emplace(text_in(content, {"spec", "group"}),
+                          text_in(content, {"spec", "names", "kind"}));
         }
     }
     return kinds;
@@ -93,26 +96,16 @@ AccessRules access_among(const std::vector<BundleObject>& objects) {
     return AccessRules(std::move(found));
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): YamlNode has at most 100 levels
-bool mentions(const YamlNode& node, std::string_view text) {
-    if (node.kind == YamlNode::Kind::scalar) {
-        return node.text == text;
+// NOLINTNEXTLINE(misc-no-recursion): YAML has at most 100 levels
+bool mentions(const json& node, std::string_view text) {
+    if (!node.is_structured()) {
+        return text_of(node) == text;
     }
-    return std::ranges::any_of(node.items,
-                               [&](const YamlNode& item) { return mentions(item, text); });
+    return std::any_of(node.begin(), node.end(),
+                       [&](const json& item) { return mentions(item, text); });
 }
 
 }  // namespace
-
-const std::vector<YamlNode>& items_of(const YamlNode* node) {
-    static const std::vector<YamlNode> none;
-    return node != nullptr ? node->items : none;
-}
-
-bool is_true(const YamlNode* node) {
-    return node != nullptr && node->kind == YamlNode::Kind::scalar && !node->quoted &&
-           node->text == "true";
-}
 
 std::string full_name(const std::string& name_space, const std::string& name) {
     return name_space.empty() ? name : name_space + '/' + name;

@@ -120,12 +120,6 @@ private:
     AccessRules access_;
 };
 
-/// The items of a sequence, the values of a mapping; none if there is no such node.
-[[nodiscard]] const std::vector<YamlNode>& items_of(const YamlNode* node);
-
-/// Whether a node is the plain scalar `true`.
-[[nodiscard]] bool is_true(const YamlNode* node);
-
 /// "NAMESPACE/NAME", or "NAME" of what belongs to no namespace.
 [[nodiscard]] std::string full_name(const std::string& name_space, const std::string& name);
 

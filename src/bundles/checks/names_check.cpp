@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 #include "schema/schema_problem.hpp"
 #include "support/text/text.hpp"
@@ -12,6 +13,8 @@
 namespace edgegpu {
 
 namespace {
+
+using nlohmann::json;
 
 constexpr std::string_view lower_letters = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view digits = "0123456789";
@@ -118,11 +121,10 @@ std::string step_of(std::string_view key) {
     return pointer_of({std::string(key)});
 }
 
-void check_labels(const BundleObject& where, const YamlNode* labels, const std::string& pointer,
+void check_labels(const BundleObject& where, const json& object, const std::string& pointer,
                   Findings& findings) {
-    for (std::size_t i = 0; labels != nullptr && i < labels->keys.size(); ++i) {
-        const std::string& key = labels->keys[i];
-        const std::string& value = labels->items[i].text;
+    for (const auto& [key, item] : entries_at(object, {"labels"})) {
+        const std::string value = text_of(item);
         if (!is_qualified_name(key)) {
             findings.add(where, pointer + step_of(key),
                          fmt::format("{} is not a valid key of a label", quoted_text(key)),
@@ -138,13 +140,12 @@ void check_labels(const BundleObject& where, const YamlNode* labels, const std::
     }
 }
 
-void check_annotations(const BundleObject& where, const YamlNode* annotations,
-                       const std::string& pointer, Findings& findings) {
+void check_annotations(const BundleObject& where, const json& object, const std::string& pointer,
+                       Findings& findings) {
     constexpr std::size_t most = std::size_t{256} << 10;
     std::size_t size = 0;
-    for (std::size_t i = 0; annotations != nullptr && i < annotations->keys.size(); ++i) {
-        const std::string& key = annotations->keys[i];
-        size += key.size() + annotations->items[i].text.size();
+    for (const auto& [key, item] : entries_at(object, {"annotations"})) {
+        size += key.size() + text_of(item).size();
         if (!is_qualified_name(lower_case(key))) {
             findings.add(where, pointer + step_of(key),
                          fmt::format("{} is not a valid key of an annotation", quoted_text(key)),
@@ -176,12 +177,10 @@ void check_data_object(const BundleObject& where, Findings& findings) {
     }
     std::size_t size = 0;
     for (const std::string_view part : {"data", "binaryData", "stringData"}) {
-        const YamlNode* data = object.content.find(part);
-        for (std::size_t i = 0; data != nullptr && i < data->keys.size(); ++i) {
-            const std::string& key = data->keys[i];
+        for (const auto& [key, item] : entries_at(object.content, {part})) {
+            const std::string value = text_of(item);
             const bool plain = part == (map ? "data" : "stringData");
-            size += (map ? key.size() : 0) +
-                    (plain ? data->items[i].text.size() : decoded_size(data->items[i].text));
+            size += (map ? key.size() : 0) + (plain ? value.size() : decoded_size(value));
             const bool fits = !key.empty() && key.size() <= 253 && key != "." &&
                               !key.starts_with("..") && std::ranges::all_of(key, [](char c) {
                                   return is_letter_or_digit(c) || is_one_of(c, "-_.");
@@ -206,23 +205,21 @@ void check_data_object(const BundleObject& where, Findings& findings) {
 void check_names_and_labels(const KnownObjects& known, const std::vector<PodTemplate>& pods,
                             Findings& findings) {
     for (const BundleObject& each : known.objects()) {
-        const YamlNode& content = each.object->content;
+        const json& metadata = value_at(each.object->content, {"metadata"});
         check_name(known, each, findings);
-        check_labels(each, content.find({"metadata", "labels"}), "/metadata/labels", findings);
-        check_annotations(each, content.find({"metadata", "annotations"}), "/metadata/annotations",
-                          findings);
+        check_labels(each, metadata, "/metadata/labels", findings);
+        check_annotations(each, metadata, "/metadata/annotations", findings);
         check_data_object(each, findings);
     }
     for (const PodTemplate& pod : pods) {
         // A Pod's own have been checked, and custom resources may mean something else.
-        if (pod.metadata == nullptr || pod.pointer == "/spec" ||
+        if (pod.metadata->is_null() || pod.pointer == "/spec" ||
             known.is_custom(*pod.where.object)) {
             continue;
         }
         const std::string at = pod.pointer.substr(0, pod.pointer.rfind('/')) + "/metadata/";
-        check_labels(pod.where, pod.metadata->find("labels"), at + "labels", findings);
-        check_annotations(pod.where, pod.metadata->find("annotations"), at + "annotations",
-                          findings);
+        check_labels(pod.where, *pod.metadata, at + "labels", findings);
+        check_annotations(pod.where, *pod.metadata, at + "annotations", findings);
     }
 }
 

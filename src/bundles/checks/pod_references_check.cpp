@@ -7,47 +7,49 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/microshift_api.hpp"
+#include "bundles/json_value.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
 namespace {
 
+using nlohmann::json;
+
 /// A reference to a config map or a secret.
 struct DataReference {
     const ReferredKind* kind;
     std::string name;
-    /// JSON pointers to the name, and to the mapping that holds the reference.
+    /// JSON pointer to the name
     std::string pointer;
-    const YamlNode* node;
     /// The keys that have to be in it, with the pointers to them.
     std::vector<std::pair<std::string, std::string>> keys;
 };
 
-void add_keys(const YamlNode& source, const std::string& pointer, DataReference& reference) {
-    const std::vector<YamlNode>& items = items_of(source.find("items"));
+void add_keys(const json& source, const std::string& pointer, DataReference& reference) {
+    const std::vector<json>& items = items_at(source, {"items"});
     for (std::size_t i = 0; i < items.size(); ++i) {
-        reference.keys.emplace_back(items[i].text_at({"key"}),
+        reference.keys.emplace_back(text_in(items[i], {"key"}),
                                     fmt::format("{}/items/{}/key", pointer, i));
     }
 }
 
 /// What a volume, or a source of a projected one, takes from config maps and secrets.
-void add_volume_sources(const YamlNode& volume, const std::string& pointer, bool projected,
+void add_volume_sources(const json& volume, const std::string& pointer, bool projected,
                         std::vector<DataReference>& references) {
     const auto add = [&](const ReferredKind& kind, const char* member, const char* key) {
-        const YamlNode* source = volume.find(member);
-        if (source == nullptr || is_true(source->find("optional"))) {
+        const json& source = value_at(volume, {member});
+        if (source.is_null() || is_true_at(source, {"optional"})) {
             return;
         }
         const std::string place = fmt::format("{}/{}", pointer, member);
-        DataReference reference{&kind, source->text_at({key}), place + '/' + key, source, {}};
-        add_keys(*source, place, reference);
+        DataReference reference{&kind, text_in(source, {key}), place + '/' + key, {}};
+        add_keys(source, place, reference);
         references.push_back(std::move(reference));
     };
     add(referred::config_map, "configMap", "name");
     add(referred::secret, "secret", projected ? "name" : "secretName");
-    const std::vector<YamlNode>& sources = items_of(volume.find({"projected", "sources"}));
+    const std::vector<json>& sources = items_at(volume, {"projected", "sources"});
     for (std::size_t i = 0; i < sources.size(); ++i) {
         add_volume_sources(sources[i], fmt::format("{}/projected/sources/{}", pointer, i), true,
                            references);
@@ -56,36 +58,36 @@ void add_volume_sources(const YamlNode& volume, const std::string& pointer, bool
 
 /// What a container's environment takes from them.
 void add_environment(const PodContainer& container, std::vector<DataReference>& references) {
-    const auto add = [&](const YamlNode* source, const ReferredKind& kind,
-                         const std::string& pointer, bool has_key) {
-        if (source == nullptr || is_true(source->find("optional"))) {
+    const auto add = [&](const json& source, const ReferredKind& kind, const std::string& pointer,
+                         bool has_key) {
+        if (source.is_null() || is_true_at(source, {"optional"})) {
             return;
         }
-        DataReference reference{&kind, source->text_at({"name"}), pointer + "/name", source, {}};
+        DataReference reference{&kind, text_in(source, {"name"}), pointer + "/name", {}};
         if (has_key) {
-            reference.keys.emplace_back(source->text_at({"key"}), pointer + "/key");
+            reference.keys.emplace_back(text_in(source, {"key"}), pointer + "/key");
         }
         references.push_back(std::move(reference));
     };
-    const std::vector<YamlNode>& single = items_of(container.content->find("env"));
+    const std::vector<json>& single = items_at(*container.content, {"env"});
     for (std::size_t i = 0; i < single.size(); ++i) {
         const std::string at = fmt::format("{}/env/{}/valueFrom/", container.pointer, i);
-        add(single[i].find({"valueFrom", "configMapKeyRef"}), referred::config_map,
+        add(value_at(single[i], {"valueFrom", "configMapKeyRef"}), referred::config_map,
             at + "configMapKeyRef", true);
-        add(single[i].find({"valueFrom", "secretKeyRef"}), referred::secret, at + "secretKeyRef",
-            true);
+        add(value_at(single[i], {"valueFrom", "secretKeyRef"}), referred::secret,
+            at + "secretKeyRef", true);
     }
-    const std::vector<YamlNode>& whole = items_of(container.content->find("envFrom"));
+    const std::vector<json>& whole = items_at(*container.content, {"envFrom"});
     for (std::size_t i = 0; i < whole.size(); ++i) {
         const std::string at = fmt::format("{}/envFrom/{}/", container.pointer, i);
-        add(whole[i].find("configMapRef"), referred::config_map, at + "configMapRef", false);
-        add(whole[i].find("secretRef"), referred::secret, at + "secretRef", false);
+        add(value_at(whole[i], {"configMapRef"}), referred::config_map, at + "configMapRef", false);
+        add(value_at(whole[i], {"secretRef"}), referred::secret, at + "secretRef", false);
     }
 }
 
 std::vector<DataReference> data_references(const PodTemplate& pod) {
     std::vector<DataReference> references;
-    const std::vector<YamlNode>& volumes = items_of(pod.spec->find("volumes"));
+    const std::vector<json>& volumes = items_at(*pod.spec, {"volumes"});
     for (std::size_t i = 0; i < volumes.size(); ++i) {
         add_volume_sources(volumes[i], fmt::format("{}/volumes/{}", pod.pointer, i), false,
                            references);
@@ -112,25 +114,24 @@ bool is_serving_certificate(const KnownObjects& known, const std::string& name_s
     const std::vector<BundleObject> services = known.all_of(referred::service, name_space);
     return std::ranges::any_of(services, [&](const BundleObject& service) {
         return std::ranges::any_of(annotations, [&](std::string_view key) {
-            return service.object->content.text_at({"metadata", "annotations", key}) == name;
+            return text_in(service.object->content, {"metadata", "annotations", key}) == name;
         });
     });
 }
 
 /// Whether the service CA fills a config map.
 bool gets_certificates(const KubeObject& object) {
-    const YamlNode* annotations = object.content.find({"metadata", "annotations"});
-    return annotations != nullptr &&
-           (annotations->find("service.beta.openshift.io/inject-cabundle") != nullptr ||
-            annotations->find("service.alpha.openshift.io/inject-cabundle") != nullptr);
+    const json::object_t& annotations = entries_at(object.content, {"metadata", "annotations"});
+    return annotations.contains("service.beta.openshift.io/inject-cabundle") ||
+           annotations.contains("service.alpha.openshift.io/inject-cabundle");
 }
 
 /// The keys of a config map or secret.
 std::vector<std::string> keys_of(const KubeObject& object) {
     std::vector<std::string> keys;
     for (const std::string_view part : {"data", "binaryData", "stringData"}) {
-        if (const YamlNode* data = object.content.find(part); data != nullptr) {
-            keys.insert(keys.end(), data->keys.begin(), data->keys.end());
+        for (const auto& [key, value] : entries_at(object.content, {part})) {
+            keys.push_back(key);
         }
     }
     return keys;
@@ -140,7 +141,7 @@ void check_keys(const KnownObjects& known, const PodTemplate& pod, const std::st
                 const DataReference& reference, Findings& findings) {
     const BundleObject* source = known.find(*reference.kind, name_space, reference.name);
     if (source == nullptr || gets_certificates(*source->object) ||
-        source->object->content.text_at({"type"}) == "kubernetes.io/service-account-token" ||
+        text_in(source->object->content, {"type"}) == "kubernetes.io/service-account-token" ||
         known.is_rewritten(*reference.kind, name_space, reference.name)) {
         return;
     }
@@ -185,7 +186,7 @@ void check_data(const KnownObjects& known, const PodTemplate& pod, const std::st
 void check_account(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
                    Findings& findings) {
     for (const std::string_view key : {"serviceAccountName", "serviceAccount"}) {
-        const std::string name = pod.spec->text_at({key});
+        const std::string name = text_in(*pod.spec, {key});
         if (name.empty() || name == "default") {
             continue;
         }
@@ -205,32 +206,32 @@ bool is_made_by_set(const KnownObjects& known, const std::string& name_space,
                     std::string_view name) {
     return std::ranges::any_of(known.objects(), [&](const BundleObject& each) {
         const KubeObject& set = *each.object;
-        const auto& claims = items_of(set.content.find({"spec", "volumeClaimTemplates"}));
+        const auto& claims = items_at(set.content, {"spec", "volumeClaimTemplates"});
         return set.kind == "StatefulSet" && known.namespace_of(set) == name_space &&
-               std::ranges::any_of(claims, [&](const YamlNode& claim) {
+               std::ranges::any_of(claims, [&](const json& claim) {
                    return name.starts_with(
-                       fmt::format("{}-{}-", claim.text_at({"metadata", "name"}), set.name));
+                       fmt::format("{}-{}-", text_in(claim, {"metadata", "name"}), set.name));
                });
     });
 }
 
 /// Whether a stateful set makes the claim of a volume: a template of that name replaces the volume.
 bool is_replaced_by_template(const PodTemplate& pod, const std::string& volume) {
-    const YamlNode& content = pod.where.object->content;
-    const auto& claims = items_of(content.find({"spec", "volumeClaimTemplates"}));
-    return std::ranges::any_of(claims, [&](const YamlNode& claim) {
-        return claim.text_at({"metadata", "name"}) == volume;
+    const json& content = pod.where.object->content;
+    const auto& claims = items_at(content, {"spec", "volumeClaimTemplates"});
+    return std::ranges::any_of(claims, [&](const json& claim) {
+        return text_in(claim, {"metadata", "name"}) == volume;
     });
 }
 
 void check_claims(const KnownObjects& known, const PodTemplate& pod, const std::string& name_space,
                   Findings& findings) {
-    const std::vector<YamlNode>& volumes = items_of(pod.spec->find("volumes"));
+    const std::vector<json>& volumes = items_at(*pod.spec, {"volumes"});
     for (std::size_t i = 0; i < volumes.size(); ++i) {
-        const std::string name = volumes[i].text_at({"persistentVolumeClaim", "claimName"});
+        const std::string name = text_in(volumes[i], {"persistentVolumeClaim", "claimName"});
         if (!name.empty() && known.lacks(referred::claim, name_space, name) &&
             !is_made_by_set(known, name_space, name) &&
-            !is_replaced_by_template(pod, volumes[i].text_at({"name"}))) {
+            !is_replaced_by_template(pod, text_in(volumes[i], {"name"}))) {
             findings.add(
                 pod.where,
                 fmt::format("{}/volumes/{}/persistentVolumeClaim/claimName", pod.pointer, i),
@@ -242,7 +243,7 @@ void check_claims(const KnownObjects& known, const PodTemplate& pod, const std::
 }
 
 void check_priority(const KnownObjects& known, const PodTemplate& pod, Findings& findings) {
-    const std::string name = pod.spec->text_at({"priorityClassName"});
+    const std::string name = text_in(*pod.spec, {"priorityClassName"});
     if (!name.empty() && !is_builtin_priority_class(name) &&
         known.lacks(referred::priority_class, "", name)) {
         findings.add(pod.where, pod.pointer + "/priorityClassName",
@@ -253,18 +254,18 @@ void check_priority(const KnownObjects& known, const PodTemplate& pod, Findings&
     }
 }
 
-void check_storage_class(const KnownObjects& known, const BundleObject& where,
-                         const YamlNode& claim, const std::string& pointer, Findings& findings) {
-    const std::string name = claim.text_at({"spec", "storageClassName"});
+void check_storage_class(const KnownObjects& known, const BundleObject& where, const json& claim,
+                         const std::string& pointer, Findings& findings) {
+    const std::string name = text_in(claim, {"spec", "storageClassName"});
     if (name.empty() || is_builtin_storage_class(name) ||
-        !claim.text_at({"spec", "volumeName"}).empty() ||
+        !text_in(claim, {"spec", "volumeName"}).empty() ||
         !known.lacks(referred::storage_class, "", name)) {
         return;
     }
     // A volume that was made by hand needs no class: the name alone connects it with claims.
     const bool by_hand = std::ranges::any_of(known.objects(), [&](const BundleObject& each) {
         return each.object->kind == "PersistentVolume" &&
-               each.object->content.text_at({"spec", "storageClassName"}) == name;
+               text_in(each.object->content, {"spec", "storageClassName"}) == name;
     });
     if (!by_hand) {
         findings.add(
@@ -298,11 +299,11 @@ void check_pod_references(const KnownObjects& known, const std::vector<PodTempla
 
 void check_storage_classes(const KnownObjects& known, Findings& findings) {
     for (const BundleObject& each : known.objects()) {
-        const YamlNode& content = each.object->content;
+        const json& content = each.object->content;
         if (each.object->kind == "PersistentVolumeClaim") {
             check_storage_class(known, each, content, "", findings);
         }
-        const auto& claims = items_of(content.find({"spec", "volumeClaimTemplates"}));
+        const auto& claims = items_at(content, {"spec", "volumeClaimTemplates"});
         for (std::size_t i = 0; each.object->kind == "StatefulSet" && i < claims.size(); ++i) {
             check_storage_class(known, each, claims[i],
                                 fmt::format("/spec/volumeClaimTemplates/{}", i), findings);

@@ -8,10 +8,13 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/selectors.hpp"
+#include "bundles/json_value.hpp"
 
 namespace edgegpu {
 
 namespace {
+
+using nlohmann::json;
 
 constexpr std::string_view refused_pod =
     "the API server refuses the object, and MicroShift then holds up this bundle and all after it "
@@ -20,12 +23,12 @@ constexpr std::string_view refused_pod =
 /// The names of the volumes that a pod has; those that a stateful set makes for it included.
 std::set<std::string> volume_names(const PodTemplate& pod) {
     std::set<std::string> names;
-    for (const YamlNode& volume : items_of(pod.spec->find("volumes"))) {
-        names.insert(volume.text_at({"name"}));
+    for (const json& volume : items_at(*pod.spec, {"volumes"})) {
+        names.insert(text_in(volume, {"name"}));
     }
-    const YamlNode& content = pod.where.object->content;
-    for (const YamlNode& claim : items_of(content.find({"spec", "volumeClaimTemplates"}))) {
-        names.insert(claim.text_at({"metadata", "name"}));
+    const json& content = pod.where.object->content;
+    for (const json& claim : items_at(content, {"spec", "volumeClaimTemplates"})) {
+        names.insert(text_in(claim, {"metadata", "name"}));
     }
     return names;
 }
@@ -36,11 +39,11 @@ void check_mounts(const PodTemplate& pod, const PodContainer& container,
     for (const auto& [list, path_key] :
          {std::pair<const char*, const char*>{"volumeMounts", "mountPath"},
           {"volumeDevices", "devicePath"}}) {
-        const std::vector<YamlNode>& mounts = items_of(container.content->find(list));
+        const std::vector<json>& mounts = items_at(*container.content, {list});
         for (std::size_t i = 0; i < mounts.size(); ++i) {
             const std::string at = fmt::format("{}/{}/{}", container.pointer, list, i);
-            const std::string name = mounts[i].text_at({"name"});
-            const std::string path = mounts[i].text_at({path_key});
+            const std::string name = text_in(mounts[i], {"name"});
+            const std::string path = text_in(mounts[i], {path_key});
             if (!name.empty() && !volumes.contains(name)) {
                 findings.add(pod.where, at + "/name",
                              fmt::format("a mount names the volume \"{}\", which the pod does not "
@@ -64,7 +67,7 @@ void check_names(const PodTemplate& pod, const std::vector<PodContainer>& contai
                  Findings& findings) {
     std::set<std::string> seen;
     for (const PodContainer& container : containers) {
-        const std::string name = container.content->text_at({"name"});
+        const std::string name = text_in(*container.content, {"name"});
         if (!name.empty() && !seen.insert(name).second) {
             findings.add(pod.where, container.pointer + "/name",
                          fmt::format("two containers are named \"{}\"; {}", name, refused_pod),
@@ -72,9 +75,9 @@ void check_names(const PodTemplate& pod, const std::vector<PodContainer>& contai
         }
     }
     seen.clear();
-    const std::vector<YamlNode>& volumes = items_of(pod.spec->find("volumes"));
+    const std::vector<json>& volumes = items_at(*pod.spec, {"volumes"});
     for (std::size_t i = 0; i < volumes.size(); ++i) {
-        const std::string name = volumes[i].text_at({"name"});
+        const std::string name = text_in(volumes[i], {"name"});
         if (!name.empty() && !seen.insert(name).second) {
             findings.add(pod.where, fmt::format("{}/volumes/{}/name", pod.pointer, i),
                          fmt::format("two volumes are named \"{}\"; {}", name, refused_pod),
@@ -88,15 +91,15 @@ void check_own_selector(const PodTemplate& pod, Findings& findings) {
     static constexpr std::array<std::string_view, 4> kinds{"DaemonSet", "Deployment", "ReplicaSet",
                                                            "StatefulSet"};
     const KubeObject& object = *pod.where.object;
-    const YamlNode* selector = object.content.find({"spec", "selector"});
-    if (selector == nullptr || selector->kind != YamlNode::Kind::mapping) {
+    const json& selector = value_at(object.content, {"spec", "selector"});
+    if (!selector.is_object()) {
         return;
     }
     const bool plain = object.kind == "ReplicationController";
     const bool known_kind = std::ranges::find(kinds, object.kind) != kinds.end();
-    const YamlNode* labels = labels_of(pod);
-    if ((plain && !have_labels(labels, *selector)) ||
-        (known_kind && !satisfy_selector(labels, *selector))) {
+    const json::object_t& labels = labels_of(pod);
+    if ((plain && !have_labels(labels, selector)) ||
+        (known_kind && !satisfy_selector(labels, selector))) {
         findings.add(pod.where, "/spec/selector",
                      fmt::format("the selector does not match the labels of its own pod template; "
                                  "{}",

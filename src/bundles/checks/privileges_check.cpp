@@ -9,8 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/cluster_policy.hpp"
+#include "bundles/json_value.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/privileges/known_programs.hpp"
-#include "bundles/privileges/pod_json.hpp"
 #include "bundles/privileges/scc_admission.hpp"
 
 namespace edgegpu {
@@ -184,8 +185,8 @@ bool brings_token(const AdmittedPod& pod) {
     });
 }
 
-void report_missing(const AdmittedPod& pod, const ContainerOfPod& container,
-                    const KnownNeeds& known, const AccessRules& access, Findings& findings) {
+void report_missing(const AdmittedPod& pod, const PodContainer& container, const KnownNeeds& known,
+                    const AccessRules& access, Findings& findings) {
     for (std::size_t i = 0; i < known.requests.size();) {
         const ApiRequest& request = known.requests[i];
         std::string verbs;
@@ -212,7 +213,7 @@ void report_missing(const AdmittedPod& pod, const ContainerOfPod& container,
 }
 
 void check_programs(const ClusterPolicy& policy, const AdmittedPod& pod, Findings& findings) {
-    for (const ContainerOfPod& container : containers_of_pod(pod.content)) {
+    for (const PodContainer& container : containers_of(pod.content)) {
         const KnownNeeds known = needs_of(*container.content, pod.account.name_space);
         if (known.requests.empty()) {
             continue;
@@ -236,18 +237,18 @@ void check_labels(const BundleObject& each, Findings& findings) {
     }
     for (const char* mode : {"enforce", "audit", "warn"}) {
         const std::string label = fmt::format("pod-security.kubernetes.io/{}", mode);
-        const YamlNode* level = each.object->content.find({"metadata", "labels", label});
-        if (level != nullptr && !pod_security_level(level->text)) {
+        const json& level = value_at(each.object->content, {"metadata", "labels", label});
+        if (!level.is_null() && !pod_security_level(text_of(level))) {
             findings.add(each, fmt::format("/metadata/labels/pod-security.kubernetes.io~1{}", mode),
-                         fmt::format("{}: \"{}\" is not a level", label, level->text),
+                         fmt::format("{}: \"{}\" is not a level", label, text_of(level)),
                          "the levels are privileged, baseline and restricted");
         }
         const std::string of_version = label + "-version";
-        const YamlNode* version = each.object->content.find({"metadata", "labels", of_version});
-        if (version != nullptr && !pod_security_version(version->text, {0})) {
+        const json& version = value_at(each.object->content, {"metadata", "labels", of_version});
+        if (!version.is_null() && !pod_security_version(text_of(version), {0})) {
             findings.add(
                 each, fmt::format("/metadata/labels/pod-security.kubernetes.io~1{}-version", mode),
-                fmt::format("{}: \"{}\" is not a version", of_version, version->text),
+                fmt::format("{}: \"{}\" is not a version", of_version, text_of(version)),
                 "versions are like v1.31; \"latest\" is the one of MicroShift");
         }
     }

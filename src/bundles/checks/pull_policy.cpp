@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
 #include "bundles/pods.hpp"
 #include "bundles/wanted_images.hpp"
 
 namespace edgegpu {
 
 namespace {
+
+using nlohmann::json;
 
 /// Looks at pods for images that are embedded and always pulled.
 class PullPolicies {
@@ -19,18 +22,15 @@ public:
 
     void check(const PodTemplate& pod) {
         for (const PodContainer& container : containers_of(pod)) {
-            check_one(pod.where, container.content->text_at({"image"}),
-                      container.content->text_at({"imagePullPolicy"}),
+            check_one(pod.where, text_in(*container.content, {"image"}),
+                      text_in(*container.content, {"imagePullPolicy"}),
                       container.pointer + "/imagePullPolicy");
         }
-        const YamlNode* volumes = pod.spec->find("volumes");
-        if (volumes == nullptr || volumes->kind != YamlNode::Kind::sequence) {
-            return;
-        }
-        for (std::size_t i = 0; i < volumes->items.size(); ++i) {
-            const YamlNode& volume = volumes->items[i];
-            check_one(pod.where, volume.text_at({"image", "reference"}),
-                      volume.text_at({"image", "pullPolicy"}),
+        const std::vector<json>& volumes = items_at(*pod.spec, {"volumes"});
+        for (std::size_t i = 0; i < volumes.size(); ++i) {
+            const json& volume = volumes[i];
+            check_one(pod.where, text_in(volume, {"image", "reference"}),
+                      text_in(volume, {"image", "pullPolicy"}),
                       fmt::format("{}/volumes/{}/image/pullPolicy", pod.pointer, i));
         }
     }

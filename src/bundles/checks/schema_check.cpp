@@ -3,10 +3,8 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "schema/kubernetes_schemas.hpp"
-#include "yaml/yaml_json.hpp"
 
 namespace edgegpu {
 
@@ -19,7 +17,7 @@ void check_schemas(const std::vector<BundleObject>& objects, KubernetesVersion v
         "kustomization",
         version.text());
     for (const BundleObject& each : objects) {
-        for (const SchemaProblem& problem : schemas.check(json_of(each.object->content)).problems) {
+        for (const SchemaProblem& problem : schemas.check(each.object->content).problems) {
             findings.add(each, problem.pointer, problem.message, hint);
         }
     }

@@ -3,19 +3,22 @@
 #include <algorithm>
 #include <array>
 
-#include "bundles/checks/known_objects.hpp"
+#include "bundles/json_value.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-bool satisfies_expression(const YamlNode* labels, const YamlNode& expression) {
-    const YamlNode* value = labels != nullptr ? labels->find(expression.text_at({"key"})) : nullptr;
-    const std::string wanted = expression.text_at({"operator"});
-    const std::vector<YamlNode>& values = items_of(expression.find("values"));
-    const bool listed = value != nullptr && std::ranges::any_of(values, [&](const YamlNode& each) {
-                            return each.text == value->text;
-                        });
+using nlohmann::json;
+
+bool satisfies_expression(const json::object_t& labels, const json& expression) {
+    const auto label = labels.find(text_in(expression, {"key"}));
+    const bool there = label != labels.end();
+    const std::string wanted = text_in(expression, {"operator"});
+    const bool listed =
+        there && std::ranges::any_of(items_at(expression, {"values"}), [&](const json& each) {
+            return text_of(each) == text_of(label->second);
+        });
     if (wanted == "In") {
         return listed;
     }
@@ -23,32 +26,27 @@ bool satisfies_expression(const YamlNode* labels, const YamlNode& expression) {
         return !listed;
     }
     if (wanted == "Exists") {
-        return value != nullptr;
+        return there;
     }
-    return wanted != "DoesNotExist" || value == nullptr;
+    return wanted != "DoesNotExist" || !there;
 }
 
 }  // namespace
 
-const YamlNode* labels_of(const PodTemplate& pod) {
-    return pod.metadata != nullptr ? pod.metadata->find("labels") : nullptr;
+const json::object_t& labels_of(const PodTemplate& pod) {
+    return entries_at(*pod.metadata, {"labels"});
 }
 
-bool have_labels(const YamlNode* labels, const YamlNode& wanted) {
-    for (std::size_t i = 0; i < wanted.keys.size(); ++i) {
-        const YamlNode* value = labels != nullptr ? labels->find(wanted.keys[i]) : nullptr;
-        if (value == nullptr || value->text != wanted.items[i].text) {
-            return false;
-        }
-    }
-    return true;
+bool have_labels(const json::object_t& labels, const json& wanted) {
+    return std::ranges::all_of(entries_at(wanted, {}), [&](const auto& each) {
+        const auto label = labels.find(each.first);
+        return label != labels.end() && text_of(label->second) == text_of(each.second);
+    });
 }
 
-bool satisfy_selector(const YamlNode* labels, const YamlNode& selector) {
-    const YamlNode* equal = selector.find("matchLabels");
-    const std::vector<YamlNode>& expressions = items_of(selector.find("matchExpressions"));
-    return (equal == nullptr || have_labels(labels, *equal)) &&
-           std::ranges::all_of(expressions, [&](const YamlNode& each) {
+bool satisfy_selector(const json::object_t& labels, const json& selector) {
+    return have_labels(labels, value_at(selector, {"matchLabels"})) &&
+           std::ranges::all_of(items_at(selector, {"matchExpressions"}), [&](const json& each) {
                return satisfies_expression(labels, each);
            });
 }

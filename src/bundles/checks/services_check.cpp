@@ -8,29 +8,27 @@
 #include <fmt/ranges.h>
 
 #include "bundles/checks/selectors.hpp"
+#include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 
 namespace edgegpu {
 
 namespace {
 
+using nlohmann::json;
+
 /// The labels of a selector that a template can have.
-YamlNode without_controllers_labels(const YamlNode& selector) {
-    YamlNode rest = selector;
-    for (std::size_t i = rest.keys.size(); i-- > 0;) {
-        if (is_label_of_controllers(rest.keys[i])) {
-            rest.keys.erase(rest.keys.begin() + static_cast<std::ptrdiff_t>(i));
-            rest.items.erase(rest.items.begin() + static_cast<std::ptrdiff_t>(i));
-        }
-    }
+json without_controllers_labels(const json& selector) {
+    json rest = selector;
+    std::erase_if(rest.get_ref<json::object_t&>(),
+                  [](const auto& each) { return is_label_of_controllers(each.first); });
     return rest;
 }
 
 std::vector<const PodTemplate*> selected_pods(const KnownObjects& known,
                                               const std::vector<PodTemplate>& pods,
-                                              const std::string& name_space,
-                                              const YamlNode& selector) {
-    const YamlNode wanted = without_controllers_labels(selector);
+                                              const std::string& name_space, const json& selector) {
+    const json wanted = without_controllers_labels(selector);
     std::vector<const PodTemplate*> selected;
     for (const PodTemplate& pod : pods) {
         if (known.namespace_of(*pod.where.object) == name_space &&
@@ -46,13 +44,12 @@ std::string labels_there(const KnownObjects& known, const std::vector<PodTemplat
                          const std::string& name_space) {
     std::vector<std::string> texts;
     for (const PodTemplate& pod : pods) {
-        const YamlNode* labels = labels_of(pod);
         if (known.namespace_of(*pod.where.object) != name_space || texts.size() == 3) {
             continue;
         }
         std::vector<std::string> pairs;
-        for (std::size_t i = 0; labels != nullptr && i < labels->keys.size(); ++i) {
-            pairs.push_back(fmt::format("{}={}", labels->keys[i], labels->items[i].text));
+        for (const auto& [key, value] : labels_of(pod)) {
+            pairs.push_back(fmt::format("{}={}", key, text_of(value)));
         }
         texts.push_back(
             fmt::format("{} has {}", pod.where.object->title(),
@@ -66,8 +63,8 @@ std::set<std::string> port_names(const std::vector<const PodTemplate*>& pods) {
     std::set<std::string> names;
     for (const PodTemplate* pod : pods) {
         for (const PodContainer& container : containers_of(*pod)) {
-            for (const YamlNode& port : items_of(container.content->find("ports"))) {
-                if (const std::string name = port.text_at({"name"}); !name.empty()) {
+            for (const json& port : items_at(*container.content, {"ports"})) {
+                if (const std::string name = text_in(port, {"name"}); !name.empty()) {
                     names.insert(name);
                 }
             }
@@ -83,9 +80,9 @@ bool is_number(std::string_view text) {
 void check_target_ports(const BundleObject& service, const std::vector<const PodTemplate*>& pods,
                         Findings& findings) {
     const std::set<std::string> names = port_names(pods);
-    const std::vector<YamlNode>& ports = items_of(service.object->content.find({"spec", "ports"}));
+    const std::vector<json>& ports = items_at(service.object->content, {"spec", "ports"});
     for (std::size_t i = 0; i < ports.size(); ++i) {
-        const std::string target = ports[i].text_at({"targetPort"});
+        const std::string target = text_in(ports[i], {"targetPort"});
         if (!target.empty() && !is_number(target) && !names.contains(target)) {
             findings.add(
                 service, fmt::format("/spec/ports/{}/targetPort", i),
@@ -100,14 +97,14 @@ void check_target_ports(const BundleObject& service, const std::vector<const Pod
 
 void check_service(const KnownObjects& known, const std::vector<PodTemplate>& pods,
                    const BundleObject& service, Findings& findings) {
-    const YamlNode& content = service.object->content;
-    const YamlNode* selector = content.find({"spec", "selector"});
+    const json& content = service.object->content;
+    const json& selector = value_at(content, {"spec", "selector"});
     const std::string& name_space = known.namespace_of(*service.object);
-    if (selector == nullptr || selector->keys.empty() ||
-        content.text_at({"spec", "type"}) == "ExternalName") {
+    if (!selector.is_object() || selector.empty() ||
+        text_in(content, {"spec", "type"}) == "ExternalName") {
         return;
     }
-    const auto selected = selected_pods(known, pods, name_space, *selector);
+    const auto selected = selected_pods(known, pods, name_space, selector);
     if (!selected.empty()) {
         if (!std::ranges::any_of(selected, [&](const PodTemplate* pod) {
                 return known.is_custom(*pod->where.object);
@@ -142,9 +139,9 @@ struct ServiceReference {
 };
 
 bool has_port(const KubeObject& service, std::string_view port) {
-    const std::vector<YamlNode>& ports = items_of(service.content.find({"spec", "ports"}));
-    return ports.empty() || std::ranges::any_of(ports, [&](const YamlNode& each) {
-               return each.text_at({is_number(port) ? "port" : "name"}) == port;
+    const std::vector<json>& ports = items_at(service.content, {"spec", "ports"});
+    return ports.empty() || std::ranges::any_of(ports, [&](const json& each) {
+               return text_in(each, {is_number(port) ? "port" : "name"}) == port;
            });
 }
 
@@ -164,12 +161,12 @@ void check_service_reference(const KnownObjects& known, const ServiceReference& 
         return;
     }
     if (!reference.port.empty() &&
-        service->object->content.text_at({"spec", "type"}) != "ExternalName" &&
+        text_in(service->object->content, {"spec", "type"}) != "ExternalName" &&
         !has_port(*service->object, reference.port)) {
         std::vector<std::string> ports;
-        for (const YamlNode& port : items_of(service->object->content.find({"spec", "ports"}))) {
-            const std::string name = port.text_at({"name"});
-            ports.push_back(port.text_at({"port"}) + (name.empty() ? "" : " (" + name + ')'));
+        for (const json& port : items_at(service->object->content, {"spec", "ports"})) {
+            const std::string name = text_in(port, {"name"});
+            ports.push_back(text_in(port, {"port"}) + (name.empty() ? "" : " (" + name + ')'));
         }
         findings.add(*reference.where, reference.port_pointer,
                      fmt::format("Service {} has no port {}; {}", service->object->name,
@@ -179,85 +176,85 @@ void check_service_reference(const KnownObjects& known, const ServiceReference& 
 }
 
 /// A backend of networking.k8s.io/v1.
-void check_backend(const KnownObjects& known, const BundleObject& where, const YamlNode* backend,
+void check_backend(const KnownObjects& known, const BundleObject& where, const json& backend,
                    const std::string& pointer, Findings& findings) {
-    const YamlNode* service = backend != nullptr ? backend->find("service") : nullptr;
-    if (service == nullptr) {
+    const json& service = value_at(backend, {"service"});
+    if (service.is_null()) {
         return;
     }
     const std::string at = pointer + "/service";
-    const std::string name = service->text_at({"port", "name"});
+    const std::string name = text_in(service, {"port", "name"});
     check_service_reference(
         known,
-        {&where, known.namespace_of(*where.object), service->text_at({"name"}), at + "/name",
-         at + "/port", name.empty() ? service->text_at({"port", "number"}) : name,
+        {&where, known.namespace_of(*where.object), text_in(service, {"name"}), at + "/name",
+         at + "/port", name.empty() ? text_in(service, {"port", "number"}) : name,
          "the router answers 503"},
         findings);
 }
 
 void check_ingress(const KnownObjects& known, const BundleObject& where, Findings& findings) {
-    const YamlNode& content = where.object->content;
-    check_backend(known, where, content.find({"spec", "defaultBackend"}), "/spec/defaultBackend",
-                  findings);
-    const std::vector<YamlNode>& rules = items_of(content.find({"spec", "rules"}));
+    const json& content = where.object->content;
+    check_backend(known, where, value_at(content, {"spec", "defaultBackend"}),
+                  "/spec/defaultBackend", findings);
+    const std::vector<json>& rules = items_at(content, {"spec", "rules"});
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        const std::vector<YamlNode>& paths = items_of(rules[i].find({"http", "paths"}));
+        const std::vector<json>& paths = items_at(rules[i], {"http", "paths"});
         for (std::size_t j = 0; j < paths.size(); ++j) {
-            check_backend(known, where, paths[j].find("backend"),
+            check_backend(known, where, value_at(paths[j], {"backend"}),
                           fmt::format("/spec/rules/{}/http/paths/{}/backend", i, j), findings);
         }
     }
 }
 
 void check_route(const KnownObjects& known, const BundleObject& where, Findings& findings) {
-    const YamlNode& content = where.object->content;
-    const std::string kind = content.text_at({"spec", "to", "kind"});
+    const json& content = where.object->content;
+    const std::string kind = text_in(content, {"spec", "to", "kind"});
     if (!kind.empty() && kind != "Service") {
         return;
     }
     // A number is that of a port of the pods.
-    const std::string port = content.text_at({"spec", "port", "targetPort"});
+    const std::string port = text_in(content, {"spec", "port", "targetPort"});
     const std::string name_space =
         where.object->name_space.empty() ? "default" : where.object->name_space;
     check_service_reference(
         known,
-        {&where, name_space, content.text_at({"spec", "to", "name"}), "/spec/to/name",
+        {&where, name_space, text_in(content, {"spec", "to", "name"}), "/spec/to/name",
          "/spec/port/targetPort", is_number(port) ? std::string() : port, "the router answers 503"},
         findings);
 }
 
-void check_client(const KnownObjects& known, const BundleObject& where, const YamlNode* service,
+void check_client(const KnownObjects& known, const BundleObject& where, const json& service,
                   const std::string& pointer, std::string_view effect, Findings& findings) {
-    if (service == nullptr) {
+    if (service.is_null()) {
         return;
     }
-    std::string port = service->text_at({"port"});
+    std::string port = text_in(service, {"port"});
     if (port.empty()) {
         port = "443";
     }
     check_service_reference(known,
-                            {&where, service->text_at({"namespace"}), service->text_at({"name"}),
+                            {&where, text_in(service, {"namespace"}), text_in(service, {"name"}),
                              pointer + "/name", pointer + "/port", port, effect},
                             findings);
 }
 
 void check_clients(const KnownObjects& known, const BundleObject& where, Findings& findings) {
     const KubeObject& object = *where.object;
-    const std::vector<YamlNode>& webhooks = items_of(object.content.find("webhooks"));
+    const std::vector<json>& webhooks = items_at(object.content, {"webhooks"});
     for (std::size_t i = 0; i < webhooks.size(); ++i) {
-        check_client(known, where, webhooks[i].find({"clientConfig", "service"}),
+        check_client(known, where, value_at(webhooks[i], {"clientConfig", "service"}),
                      fmt::format("/webhooks/{}/clientConfig/service", i),
                      "the API server cannot call the webhook", findings);
     }
     if (object.kind == "CustomResourceDefinition") {
         check_client(
             known, where,
-            object.content.find({"spec", "conversion", "webhook", "clientConfig", "service"}),
+            value_at(object.content, {"spec", "conversion", "webhook", "clientConfig", "service"}),
             "/spec/conversion/webhook/clientConfig/service",
             "the API server cannot convert objects between versions", findings);
     }
     if (object.kind == "APIService") {
-        check_client(known, where, object.content.find({"spec", "service"}), "/spec/service",
+        check_client(known, where, value_at(object.content, {"spec", "service"}), "/spec/service",
                      "the API server cannot reach this API", findings);
     }
 }
@@ -269,13 +266,10 @@ void check_scaled(const KnownObjects& known, const BundleObject& where, Findings
          {"apps", "ReplicaSet", "replicasets"},
          {"apps", "StatefulSet", "statefulsets"},
          {"", "ReplicationController", "replicationcontrollers"}}};
-    const YamlNode* target = where.object->content.find({"spec", "scaleTargetRef"});
-    if (target == nullptr) {
-        return;
-    }
-    const std::string kind = target->text_at({"kind"});
-    const std::string api_version = target->text_at({"apiVersion"});
-    const std::string name = target->text_at({"name"});
+    const json& target = value_at(where.object->content, {"spec", "scaleTargetRef"});
+    const std::string kind = text_in(target, {"kind"});
+    const std::string api_version = text_in(target, {"apiVersion"});
+    const std::string name = text_in(target, {"name"});
     const std::string& name_space = known.namespace_of(*where.object);
     for (const ReferredKind& each : scaled) {
         if (each.kind == kind && !name.empty() && group_of(api_version) == each.group &&

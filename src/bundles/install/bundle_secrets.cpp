@@ -9,6 +9,7 @@
 
 #include "blueprint/parse/secrets_check.hpp"
 #include "blueprint/toml/mistakes.hpp"
+#include "bundles/json_value.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -16,9 +17,9 @@ namespace edgegpu {
 namespace {
 
 /// Whether a value is public: nothing, or certificates (plain, or in base64 as `data` has them).
-bool is_public(const YamlNode& value) {
-    return value.text.empty() || value.text.starts_with("-----BEGIN CERTIFICATE-----") ||
-           value.text.starts_with("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t");
+bool is_public(const std::string& value) {
+    return value.empty() || value.starts_with("-----BEGIN CERTIFICATE-----") ||
+           value.starts_with("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t");
 }
 
 /// Whether an object is a Secret with a value in it. The tokens of service accounts are filled in
@@ -28,8 +29,9 @@ bool has_secret_value(const KubeObject& object) {
         return false;
     }
     for (const char* key : {"data", "stringData"}) {
-        const YamlNode* const values = object.content.find(key);
-        if (values != nullptr && !std::ranges::all_of(values->items, is_public)) {
+        if (!std::ranges::all_of(entries_at(object.content, {key}), [](const auto& each) {
+                return is_public(text_of(each.second));
+            })) {
             return true;
         }
     }

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "bundles/privileges/pod_json.hpp"
+#include "bundles/json_value.hpp"
+#include "bundles/pods.hpp"
 #include "oci/reference.hpp"
 #include "support/text/text.hpp"
 

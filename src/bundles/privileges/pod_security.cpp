@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
 #include "bundles/privileges/pod_security_checks.hpp"
 #include "support/text/number.hpp"
 
@@ -102,14 +103,14 @@ bool PodUnderCheck::is_for_windows() const {
     return version.minor >= 25 && text_in(pod, {"spec", "os", "name"}) == "windows";
 }
 
-std::string title_of(const ContainerOfPod& container) {
-    return fmt::format("container \"{}\"", container.name);
+std::string title_of(const PodContainer& container) {
+    return fmt::format("container \"{}\"", container.name());
 }
 
 std::vector<SecurityContext> security_contexts_of(const PodUnderCheck& check) {
     std::vector<SecurityContext> contexts{
         {"the pod", "/spec/securityContext", &value_at(check.pod, {"spec", "securityContext"})}};
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         contexts.push_back({title_of(container), container.pointer + "/securityContext",
                             &value_at(*container.content, {"securityContext"})});
     }
@@ -123,7 +124,7 @@ std::vector<PodSecurityViolation> pod_security_violations(const nlohmann::json& 
     if (level == PodSecurityLevel::privileged) {
         return violations;
     }
-    const PodUnderCheck check{pod, containers_of_pod(pod), level, version, violations};
+    const PodUnderCheck check{pod, containers_of(pod), level, version, violations};
     run_controls(controls_of_both, check);
     if (level == PodSecurityLevel::baseline) {
         run_controls(controls_of_baseline, check);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bundles/json_value.hpp"
 #include "bundles/privileges/pod_security_checks.hpp"
 
 namespace edgegpu {
@@ -57,7 +58,7 @@ bool has_since(const Table& table, std::string_view name, KubernetesVersion vers
 }
 
 /// The hosts that a probe or a handler names.
-void check_handler(const PodUnderCheck& check, const ContainerOfPod& container,
+void check_handler(const PodUnderCheck& check, const PodContainer& container,
                    std::initializer_list<std::string_view> path) {
     const json& handler = value_at(*container.content, path);
     for (const char* action : {"httpGet", "tcpSocket"}) {
@@ -84,7 +85,7 @@ void check_host_namespaces(const PodUnderCheck& check) {
 }
 
 void check_privileged(const PodUnderCheck& check) {
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         if (is_true_at(*container.content, {"securityContext", "privileged"})) {
             check.add(PodSecurityControl::privileged,
                       container.pointer + "/securityContext/privileged",
@@ -94,7 +95,7 @@ void check_privileged(const PodUnderCheck& check) {
 }
 
 void check_added_capabilities(const PodUnderCheck& check) {
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         std::size_t index = 0;
         for (const json& item :
              items_at(*container.content, {"securityContext", "capabilities", "add"})) {
@@ -125,7 +126,7 @@ void check_host_path_volumes(const PodUnderCheck& check) {
 }
 
 void check_host_ports(const PodUnderCheck& check) {
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         std::size_t index = 0;
         for (const json& port : items_at(*container.content, {"ports"})) {
             const std::size_t at = index++;
@@ -142,7 +143,7 @@ void check_host_ports(const PodUnderCheck& check) {
 }
 
 void check_host_probes(const PodUnderCheck& check) {
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         check_handler(check, container, {"livenessProbe"});
         check_handler(check, container, {"readinessProbe"});
         check_handler(check, container, {"startupProbe"});
@@ -204,7 +205,7 @@ void check_proc_mount(const PodUnderCheck& check) {
         check.has_user_namespace()) {
         return;
     }
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         const json& mount = value_at(*container.content, {"securityContext", "procMount"});
         if (!mount.is_null() && mount != "Default") {
             check.add(PodSecurityControl::proc_mount,

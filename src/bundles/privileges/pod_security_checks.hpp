@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundles/privileges/pod_json.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/privileges/pod_security.hpp"
 
 namespace edgegpu {
@@ -14,7 +14,7 @@ namespace edgegpu {
 /// A pod while it is checked: what the checks of single controls read and add to.
 struct PodUnderCheck {
     const nlohmann::json& pod;
-    std::vector<ContainerOfPod> containers;
+    std::vector<PodContainer> containers;
     PodSecurityLevel level;
     /// of the standard
     KubernetesVersion version;
@@ -42,7 +42,7 @@ struct SecurityContext {
 [[nodiscard]] std::vector<SecurityContext> security_contexts_of(const PodUnderCheck& check);
 
 /// "container \"a\""
-[[nodiscard]] std::string title_of(const ContainerOfPod& container);
+[[nodiscard]] std::string title_of(const PodContainer& container);
 
 // The controls of the level baseline. Restricted has stronger ones in place of capabilities, of
 // host path volumes, of seccomp and (from v1.35 on) of proc mounts.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
 #include "bundles/privileges/pod_security_checks.hpp"
 
 namespace edgegpu {
@@ -40,7 +41,7 @@ void check_restricted_capabilities(const PodUnderCheck& check) {
     if (check.is_for_windows()) {
         return;
     }
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         const std::string pointer = container.pointer + "/securityContext/capabilities";
         if (!drops_all(*container.content)) {
             check.add(PodSecurityControl::capabilities, pointer + "/drop",
@@ -84,7 +85,7 @@ void check_privilege_escalation(const PodUnderCheck& check) {
     if (check.is_for_windows()) {
         return;
     }
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         const json& value =
             value_at(*container.content, {"securityContext", "allowPrivilegeEscalation"});
         if (!is_false(value)) {
@@ -105,7 +106,7 @@ void check_required_seccomp(const PodUnderCheck& check) {
     if (pod_has_good_seccomp(check)) {
         return;
     }
-    for (const ContainerOfPod& container : check.containers) {
+    for (const PodContainer& container : check.containers) {
         if (value_at(*container.content, {"securityContext", "seccompProfile"}).is_null()) {
             check.add(PodSecurityControl::seccomp,
                       container.pointer + "/securityContext/seccompProfile",

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "bundles/privileges/pod_json.hpp"
+#include "bundles/json_value.hpp"
+#include "bundles/pods.hpp"
 #include "embedded_scc.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "bundles/privileges/pod_json.hpp"
+#include "bundles/json_value.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/privileges/scc_parts.hpp"
 
 namespace edgegpu {
@@ -172,7 +173,7 @@ SccVerdict apply_scc(const Scc& scc, const json& pod, const NamespaceIds& ids) {
     check_host(admission);
     check_sysctls_of(admission);
     check_volumes(admission);
-    for (const ContainerOfPod& container : containers_of_pod(pod)) {
+    for (const PodContainer& container : containers_of(pod)) {
         if (container.content->is_object()) {
             apply_container(admission, container);
         }

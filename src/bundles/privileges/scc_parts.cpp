@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "bundles/json_value.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -45,11 +47,11 @@ bool is_level_of(const NamespaceIds& ids, const json& scc_options, std::string_v
     return level.find(':') != std::string_view::npos;
 }
 
-void apply_user(SccAdmission& admission, const ContainerOfPod& container, json& made) {
+void apply_user(SccAdmission& admission, const PodContainer& container, json& made) {
     const Scc& scc = admission.scc;
     const json& own = value_at(*container.content, {"securityContext", "runAsUser"});
     const std::string pointer = (own.is_null() ? "/spec" : container.pointer) + "/securityContext/";
-    const std::string title = fmt::format("container \"{}\"", container.name);
+    const std::string title = fmt::format("container \"{}\"", container.name());
     const json& asked = effective(admission.pod, *container.content, "runAsUser");
     const json& non_root = effective(admission.pod, *container.content, "runAsNonRoot");
     const SccIdRange range = scc.user == UserRule::must_run_as
@@ -84,7 +86,7 @@ void apply_user(SccAdmission& admission, const ContainerOfPod& container, json& 
     }
 }
 
-void apply_capabilities(SccAdmission& admission, const ContainerOfPod& container, json& made) {
+void apply_capabilities(SccAdmission& admission, const PodContainer& container, json& made) {
     const Scc& scc = admission.scc;
     const json& own = value_at(*container.content, {"securityContext", "capabilities"});
     const std::vector<std::string> unwanted = texts_at(own, {"drop"});
@@ -107,15 +109,15 @@ void apply_capabilities(SccAdmission& admission, const ContainerOfPod& container
             !scc.default_capabilities.contains(asked[i])) {
             admission.add(
                 fmt::format("{}/securityContext/capabilities/add/{}", container.pointer, i),
-                fmt::format("container \"{}\" adds the capability {}", container.name, asked[i]),
+                fmt::format("container \"{}\" adds the capability {}", container.name(), asked[i]),
                 fmt::format("do not add {}", asked[i]));
         }
     }
 }
 
-void apply_flags(SccAdmission& admission, const ContainerOfPod& container, json& made) {
+void apply_flags(SccAdmission& admission, const PodContainer& container, json& made) {
     const Scc& scc = admission.scc;
-    const std::string title = fmt::format("container \"{}\"", container.name);
+    const std::string title = fmt::format("container \"{}\"", container.name());
     const std::string pointer = container.pointer + "/securityContext/";
     const bool privileged = is_true_at(*container.content, {"securityContext", "privileged"});
     if (privileged && !scc.allows_privileged) {
@@ -145,7 +147,7 @@ void apply_flags(SccAdmission& admission, const ContainerOfPod& container, json&
     }
 }
 
-void check_ports(SccAdmission& admission, const ContainerOfPod& container) {
+void check_ports(SccAdmission& admission, const PodContainer& container) {
     std::size_t index = 0;
     // With the host's network every port is the host's; where that is not allowed, it is said.
     const bool implied =
@@ -155,9 +157,10 @@ void check_ports(SccAdmission& admission, const ContainerOfPod& container) {
         const json& number = value_at(port, {"hostPort"});
         const bool asked = number.is_number_integer() && number.get<std::int64_t>() > 0;
         if (!admission.scc.allows_host_ports && (asked || implied)) {
-            admission.add(fmt::format("{}/ports/{}/hostPort", container.pointer, at),
-                          fmt::format("container \"{}\" takes a port of the host", container.name),
-                          "drop hostPort, and let a Service publish the port");
+            admission.add(
+                fmt::format("{}/ports/{}/hostPort", container.pointer, at),
+                fmt::format("container \"{}\" takes a port of the host", container.name()),
+                "drop hostPort, and let a Service publish the port");
         }
     }
 }
@@ -224,7 +227,7 @@ void check_selinux(SccAdmission& admission, const std::string& owner, const std:
     }
 }
 
-void apply_container(SccAdmission& admission, const ContainerOfPod& container) {
+void apply_container(SccAdmission& admission, const PodContainer& container) {
     json& made =
         member(admission.verdict.pod.at(json::json_pointer(container.pointer)), "securityContext");
     apply_user(admission, container, made);
@@ -232,13 +235,13 @@ void apply_container(SccAdmission& admission, const ContainerOfPod& container) {
     apply_flags(admission, container, made);
     check_ports(admission, container);
     const std::string pointer = container.pointer + "/securityContext";
-    const std::string title = fmt::format("container \"{}\"", container.name);
+    const std::string title = fmt::format("container \"{}\"", container.name());
     check_selinux(admission, title, pointer + "/seLinuxOptions",
                   value_at(*container.content, {"securityContext", "seLinuxOptions"}));
     const json& profile = value_at(*container.content, {"securityContext", "seccompProfile"});
     const std::string annotated = text_in(
         admission.pod,
-        {"metadata", "annotations", fmt::format("{}{}", seccomp_of_container, container.name)});
+        {"metadata", "annotations", fmt::format("{}{}", seccomp_of_container, container.name())});
     if (!profile.is_null() || !annotated.empty()) {
         check_profile(admission, title, pointer + "/seccompProfile",
                       profile.is_null() ? annotated : profile_of(profile));

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundles/privileges/pod_json.hpp"
+#include "bundles/pods.hpp"
 #include "bundles/privileges/scc_admission.hpp"
 
 namespace edgegpu {
@@ -35,6 +35,6 @@ void check_selinux(SccAdmission& admission, const std::string& owner, const std:
                    const nlohmann::json& options);
 
 /// Everything that is of one container.
-void apply_container(SccAdmission& admission, const ContainerOfPod& container);
+void apply_container(SccAdmission& admission, const PodContainer& container);
 
 }  // namespace edgegpu

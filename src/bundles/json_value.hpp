@@ -18,9 +18,16 @@ namespace edgegpu {
 [[nodiscard]] bool is_true_at(const nlohmann::json& object,
                               std::initializer_list<std::string_view> path);
 
-/// The text; empty if it is no text.
+/// A scalar as text: that of a string, number or boolean; empty for anything else.
+[[nodiscard]] std::string text_of(const nlohmann::json& value);
+
+/// The same of what is below `path`.
 [[nodiscard]] std::string text_in(const nlohmann::json& object,
                                   std::initializer_list<std::string_view> path);
+
+/// The keys with their values, sorted; none if it is no object.
+[[nodiscard]] const nlohmann::json::object_t& entries_at(
+    const nlohmann::json& object, std::initializer_list<std::string_view> path);
 
 /// The items; none if it is no list.
 [[nodiscard]] const std::vector<nlohmann::json>& items_at(
@@ -29,20 +36,5 @@ namespace edgegpu {
 /// The items that are text, in their order.
 [[nodiscard]] std::vector<std::string> texts_at(const nlohmann::json& object,
                                                 std::initializer_list<std::string_view> path);
-
-/// A container of a pod as JSON.
-struct ContainerOfPod {
-    /// JSON pointer (RFC 6901) from the pod: "/spec/containers/0"
-    std::string pointer;
-    std::string name;
-    const nlohmann::json* content = nullptr;
-};
-
-/// The containers of `pod`, an object with `spec`: init containers first, ephemeral ones last. They
-/// refer to it.
-[[nodiscard]] std::vector<ContainerOfPod> containers_of_pod(const nlohmann::json& pod);
-
-/// The keys of the sources that a volume has; one, unless something is wrong.
-[[nodiscard]] std::vector<std::string> sources_of_volume(const nlohmann::json& volume);
 
 }  // namespace edgegpu

@@ -1,6 +1,4 @@
-#include "bundles/privileges/pod_json.hpp"
-
-#include <fmt/format.h>
+#include "bundles/json_value.hpp"
 
 namespace edgegpu {
 
@@ -27,9 +25,21 @@ bool is_true_at(const json& object, std::initializer_list<std::string_view> path
     return value.is_boolean() && value.get<bool>();
 }
 
+std::string text_of(const json& value) {
+    if (value.is_string()) {
+        return value.get<std::string>();
+    }
+    return value.is_null() || value.is_structured() ? "" : value.dump();
+}
+
 std::string text_in(const json& object, std::initializer_list<std::string_view> path) {
+    return text_of(value_at(object, path));
+}
+
+const json::object_t& entries_at(const json& object, std::initializer_list<std::string_view> path) {
+    static const json::object_t none;
     const json& value = value_at(object, path);
-    return value.is_string() ? value.get<std::string>() : "";
+    return value.is_object() ? value.get_ref<const json::object_t&>() : none;
 }
 
 const std::vector<json>& items_at(const json& object,
@@ -48,30 +58,6 @@ std::vector<std::string> texts_at(const json& object,
         }
     }
     return texts;
-}
-
-std::vector<ContainerOfPod> containers_of_pod(const json& pod) {
-    std::vector<ContainerOfPod> containers;
-    for (const char* list : {"initContainers", "containers", "ephemeralContainers"}) {
-        std::size_t index = 0;
-        for (const json& item : items_at(pod, {"spec", list})) {
-            containers.push_back(
-                {fmt::format("/spec/{}/{}", list, index++), text_in(item, {"name"}), &item});
-        }
-    }
-    return containers;
-}
-
-std::vector<std::string> sources_of_volume(const json& volume) {
-    std::vector<std::string> sources;
-    if (volume.is_object()) {
-        for (const auto& [key, value] : volume.items()) {
-            if (key != "name" && !value.is_null()) {
-                sources.push_back(key);
-            }
-        }
-    }
-    return sources;
 }
 
 }  // namespace edgegpu
