@@ -18,7 +18,6 @@ public:
     void append(std::string_view bytes);
     /// How many bytes there were in total.
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
-    [[nodiscard]] bool is_cut() const noexcept { return total_ > head_.size() + tail_.size(); }
     /// Leaves out lines that were cut: half a secret would not be recognised as one.
     [[nodiscard]] std::string text() const;
 

@@ -1,7 +1,5 @@
 #include "support/path_glob.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "support/error.hpp"
@@ -151,11 +149,6 @@ std::string PathGlob::regex() const {
         }
     }
     return text;
-}
-
-bool PathGlob::is_literal() const {
-    return std::all_of(tokens_.begin(), tokens_.end(),
-                       [](const Token& token) { return token.kind == Kind::literal; });
 }
 
 }  // namespace edgegpu

@@ -17,8 +17,6 @@ public:
     [[nodiscard]] bool matches(std::string_view path) const;
     /// The same as a regular expression of file_contexts(5) (PCRE, anchored by its readers).
     [[nodiscard]] std::string regex() const;
-    /// Whether it matches exactly one path.
-    [[nodiscard]] bool is_literal() const;
 
 private:
     enum class Kind { literal, any, set, star, stars };

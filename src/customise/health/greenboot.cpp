@@ -146,16 +146,6 @@ Greenboot greenboot_of(const Tree& tree) {
     return greenboot;
 }
 
-std::vector<std::string> units_of_greenboot(const Greenboot& greenboot, const Tree& tree) {
-    std::vector<std::string> units;
-    for (const NamedUnit& unit : units_of(greenboot.kind)) {
-        if (has_greenboot_unit(tree, unit.name)) {
-            units.emplace_back(unit.name);
-        }
-    }
-    return units;
-}
-
 ServicesRequest with_greenboot_units(const SystemdRequest& systemd, ServicesRequest services,
                                      const SourceLocation& health, const Tree& tree) {
     const Greenboot greenboot = greenboot_of(tree);

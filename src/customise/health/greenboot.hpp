@@ -21,14 +21,11 @@ struct Greenboot {
 /// which is an ELF file from 0.16 on, and by the units that each kind alone has.
 [[nodiscard]] Greenboot greenboot_of(const Tree& tree);
 
-/// The units that must be enabled for checks to run and for a bad upgrade to be taken back
-/// (osbuild's definitions of distributions), as far as the image has them.
-[[nodiscard]] std::vector<std::string> units_of_greenboot(const Greenboot& greenboot,
-                                                          const Tree& tree);
-
-/// `services` with greenboot's units enabled; those for which the blueprint sets a state itself
-/// keep it. `health` is where `[health.gpu]` is. Throws ErrorKind::usage for a unit without which
-/// nothing is taken back and which the blueprint disables or masks.
+/// `services` with greenboot's units enabled, without which no check runs and no bad upgrade is
+/// taken back (osbuild's definitions of distributions), as far as the image has them; those for
+/// which the blueprint sets a state itself keep it. `health` is where `[health.gpu]` is. Throws
+/// ErrorKind::usage for a unit without which nothing is taken back and which the blueprint disables
+/// or masks.
 [[nodiscard]] ServicesRequest with_greenboot_units(const SystemdRequest& systemd,
                                                    ServicesRequest services,
                                                    const SourceLocation& health, const Tree& tree);

@@ -1,6 +1,5 @@
 #include "customise/initramfs/initramfs_accounts.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -39,10 +38,6 @@ void keep_members(std::string& list, const Names& names) {
 }
 
 }  // namespace
-
-bool is_account_file(std::string_view path) {
-    return std::ranges::find(account_files, path) != account_files.end();
-}
 
 std::string system_accounts(const Tree& tree, std::string_view path) {
     const bool of_users = path == "/etc/passwd" || path == "/etc/shadow";

@@ -12,9 +12,6 @@ namespace edgegpu {
 inline constexpr std::array<std::string_view, 4> account_files{"/etc/passwd", "/etc/group",
                                                                "/etc/shadow", "/etc/gshadow"};
 
-/// Whether `path` is one of `account_files`.
-[[nodiscard]] bool is_account_file(std::string_view path);
-
 /// The account file at `path` (one of `account_files`) as dracut sees it: only system accounts, as
 /// packages and scriptlets left them. Accounts of people and the blueprint's changes of root are
 /// left out: they are not needed, could be read on every device, and the initramfs would change
