@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "disk/disk_write.hpp"
+#include "disk/ext4/disk_write.hpp"
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "sandbox/tool.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
 #include "support/glib.hpp"

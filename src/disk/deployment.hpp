@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "disk/disk.hpp"
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "disk/image_labels.hpp"
 #include "disk/volumes.hpp"
 #include "execution/context.hpp"

@@ -15,7 +15,7 @@
 #include "disk/boot_loaders.hpp"
 #include "disk/deployment.hpp"
 #include "disk/esp.hpp"
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "disk/first_boot.hpp"
 #include "disk/grub.hpp"
 #include "disk/identity.hpp"

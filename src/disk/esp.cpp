@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk/disk_write.hpp"
+#include "disk/ext4/disk_write.hpp"
 #include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"

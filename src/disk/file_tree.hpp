@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "disk/commit_objects.hpp"
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "disk/image_labels.hpp"
 #include "disk/injection.hpp"
 

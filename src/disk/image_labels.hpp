@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "execution/context.hpp"
 #include "repository/commit_view.hpp"
 #include "selinux/labels/file_contexts.hpp"

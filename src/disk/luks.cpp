@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk/disk_write.hpp"
-#include "disk/ext4_image.hpp"
+#include "disk/ext4/disk_write.hpp"
+#include "disk/ext4/ext4_image.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "execution/context.hpp"
 
 namespace edgegpu {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "disk/ext4_image.hpp"
+#include "disk/ext4/ext4_image.hpp"
 #include "disk/partitions.hpp"
 #include "disk/volumes.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "blueprint/volume_group.hpp"
 #include "blueprint/volume_mounts.hpp"
-#include "disk/disk_write.hpp"
+#include "disk/ext4/disk_write.hpp"
 #include "disk/partitions.hpp"
 #include "execution/process.hpp"
 #include "support/error.hpp"

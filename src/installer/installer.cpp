@@ -12,8 +12,8 @@
 
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"
-#include "disk/disk_write.hpp"
 #include "disk/esp.hpp"
+#include "disk/ext4/disk_write.hpp"
 #include "disk/identity.hpp"
 #include "disk/partitions.hpp"
 #include "embedded_installer.hpp"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "log/console.hpp"
 #include "support/commit_fixture.hpp"
 

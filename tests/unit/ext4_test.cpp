@@ -1,4 +1,4 @@
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

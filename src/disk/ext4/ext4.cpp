@@ -1,4 +1,4 @@
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk/disk_write.hpp"
-#include "disk/ext4_image.hpp"
+#include "disk/ext4/disk_write.hpp"
+#include "disk/ext4/ext4_image.hpp"
 #include "support/error.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"

@@ -10,7 +10,7 @@
 
 #include <ext2fs/ext2fs.h>
 
-#include "disk/ext4.hpp"
+#include "disk/ext4/ext4.hpp"
 #include "execution/context.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"

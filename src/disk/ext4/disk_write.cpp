@@ -1,4 +1,4 @@
-#include "disk/disk_write.hpp"
+#include "disk/ext4/disk_write.hpp"
 
 #include <cerrno>
 

@@ -1,4 +1,4 @@
-#include "disk/ext4_image.hpp"
+#include "disk/ext4/ext4_image.hpp"
 
 #include <algorithm>
 #include <cstring>
