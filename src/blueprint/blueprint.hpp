@@ -79,6 +79,7 @@ struct Blueprint {
     std::vector<SecretAllowance> allow_secrets;
     MicroshiftRequest microshift;
     OstreeRequest ostree;
+    std::optional<ParentRequest> parent;
     ImageSettings image;
     /// Directories of the commit on which disk images have file systems: "/data". Those in /var,
     /// /run and /tmp are the device's.

@@ -2,12 +2,25 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "blueprint/containers.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
+
+/// `[parent]`: the image is a layer on a commit that exists, whose packages stay as they are.
+struct ParentRequest {
+    /// ostree repository with the commit, absolute; empty with `image`
+    std::filesystem::path repository;
+    /// ref or checksum; empty with `image`
+    std::string ref;
+    /// container image with the commit, in a registry by its digest
+    std::optional<ContainerRequest> image;
+    SourceLocation location;
+};
 
 /// The least sizes of a disk image, in bytes; 0: nothing is asked for. From
 /// `[[customizations.filesystem]]` or `[customizations.disk]`.

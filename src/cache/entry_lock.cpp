@@ -11,6 +11,8 @@ namespace {
 
 std::string_view name_of_kind(EntryKind kind) {
     switch (kind) {
+        case EntryKind::parent:
+            return "parent";
         case EntryKind::kmods:
             return "kmods";
         case EntryKind::policy:

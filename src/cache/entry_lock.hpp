@@ -13,6 +13,8 @@ namespace edgegpu {
 /// of one waits only for kinds further down, so that no two builds wait for each other. From
 /// `composed` on, the holder waits for no other lock.
 enum class EntryKind {
+    /// the commit of a container image that is a parent
+    parent,
     /// compiled kernel modules: needs packages and imports
     kmods,
     /// the policy transaction: may need policy modules

@@ -59,6 +59,11 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
     show_remarks(blueprint, console);
+    if (blueprint.parent && !command.lockfile.empty()) {
+        throw error(ErrorKind::usage, "{}: there are no lockfiles with [parent] yet",
+                    blueprint.parent->location.text())
+            .hinted("leave out --lock");
+    }
     if (!command.lockfile.empty() && !command.dry_run) {
         require_lockfile_apart(blueprint, command.lockfile);
     }
@@ -73,7 +78,10 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
         stages.begin("resolve", "resolving");
         before = compared_content(command);
         Resolution found = resolve_as_told(ctx, blueprint, command);
-        for (const std::string& part : missing_boot_parts(blueprint.distro, found)) {
+        const std::vector<std::string> missing = blueprint.parent
+                                                     ? std::vector<std::string>()
+                                                     : missing_boot_parts(blueprint.distro, found);
+        for (const std::string& part : missing) {
             console.warn_of("the image would not boot as an ostree device, it lacks", part);
         }
         stages.end(describe(found));

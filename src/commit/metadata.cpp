@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "commit/object.hpp"
@@ -119,8 +120,10 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     const auto add = [&](const char* key, GVariant* value) {
         g_variant_builder_add(&builder, "{sv}", key, value);
     };
-    if (!resolution.images.empty()) {
-        add("edgegpu.container-images", image_list(resolution.images));
+    std::vector<ResolvedImage> images = resolution.images;
+    images.insert(images.end(), resolution.parent_images.begin(), resolution.parent_images.end());
+    if (!images.empty()) {
+        add("edgegpu.container-images", image_list(std::move(images)));
     }
     constexpr const char* gpu_stack = "/usr/lib/edgegpu/gpu-stack.json";
     if (find_entry(tree, gpu_stack) != nullptr) {
@@ -129,6 +132,9 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     add("edgegpu.inputs-digest", text(inputs_digest));
     if (!tree.kernel_arguments.empty()) {
         add("edgegpu.kargs", texts(tree.kernel_arguments));
+    }
+    if (!resolution.parent.empty()) {
+        add("edgegpu.layered-on", text(resolution.parent));
     }
     if (!resolution.driver_version.empty()) {
         add("edgegpu.nvidia-driver", text(resolution.driver_version));

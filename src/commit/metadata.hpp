@@ -12,6 +12,7 @@ namespace edgegpu {
 /// The commit's metadata, `a{sv}`, with keys in a fixed order and numbers in big-endian, as
 /// rpm-ostree's clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
 /// `rpmostree.*` for clients, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
+/// `edgegpu.layered-on`, the checksum of the commit of `[parent]`,
 /// `edgegpu.nvidia-driver`, and `edgegpu.gpu-stack`, the text of /usr/lib/edgegpu/gpu-stack.json).
 /// Packages and kernel arguments are those of `tree`.
 ///

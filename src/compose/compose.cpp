@@ -1,5 +1,7 @@
 #include "compose/compose.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "compose/composition_key.hpp"
 #include "compose/image_rpm.hpp"
 #include "compose/leftovers.hpp"
+#include "compose/parent_layout.hpp"
 #include "compose/rpmdb.hpp"
 #include "execution/parallel.hpp"
 #include "image/account_files.hpp"
@@ -53,8 +56,12 @@ struct Layers {
 
 /// Digest of everything that the results of scriptlets depend on, except for account numbers.
 std::string packages_digest(const Context& ctx, const std::string& kernel_uname,
+                            const std::string& parent,
                             const std::vector<ImportedPackage>& packages) {
     Sha256 digest;
+    if (!parent.empty()) {
+        digest.update_field("layer on " + parent);
+    }
     digest.update_field(std::to_string(ctx.source_date_epoch));
     digest.update_field(kernel_uname);
     for (const ImportedPackage& package : packages) {
@@ -83,16 +90,20 @@ void put_database(const Context& ctx, Tree& tree, const PackageDatabase& written
 }
 
 Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages,
-                 const std::vector<NamedOwner>& owners, const ParentAccounts& parent,
-                 const PackageDatabase& written, const fs::path& scratch) {
+                 std::size_t first, const std::vector<NamedOwner>& owners,
+                 const ParentAccounts& parent, const PackageDatabase& written,
+                 const fs::path& scratch) {
     const Entries packaged = tree.entries;
+    if (first == packages.size()) {
+        return {};  // nothing is installed: the parent's database stays as it is, too
+    }
     // Before the scriptlets, because some query it; and again after them, because a query may
     // change the files, and a scriptlet what rpm says.
     put_database(ctx, tree, written, scratch / "image-rpmdb", false);
     Made made;
     {
         const Recording recording(ctx.console);
-        made.accounts = run_scriptlets(ctx, tree, packages, owners, parent, scratch / "run");
+        made.accounts = run_scriptlets(ctx, tree, packages, first, owners, parent, scratch / "run");
         made.remarks = recording.remarks();
     }
     sync_tree(ctx, tree);
@@ -105,26 +116,55 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
     return made;
 }
 
+/// The parent's files at the paths that packages have; those of a tree that begins with them.
+Entries deployed_entries(const Context& ctx, Entries committed) {
+    Tree parent;
+    parent.entries = std::move(committed);
+    undo_layout(ctx, parent);
+    return std::move(parent.entries);
+}
+
+/// Those of `all` that are not the parent's, which are compressed in its repository.
+Entries without(const Entries& all, const Entries& parent) {
+    Entries rest;
+    for (const auto& [path, entry] : all) {
+        if (!parent.contains(path)) {
+            rest.emplace_hint(rest.end(), path, entry);
+        }
+    }
+    return rest;
+}
+
 }  // namespace
 
 ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const PackageFiles& files,
-                     const ParentAccounts& parent) {
-    if (files.empty()) {
+                     const ParentAccounts& parent, std::optional<ComposeBase> given) {
+    if (files.empty() && !given) {
         throw Error("there is no package to compose an image from");
     }
+    ComposeBase base = given ? *std::move(given) : ComposeBase{};
     const Layers layers(fs::absolute(ctx.work()), fs::absolute(ctx.visible()));
-    const std::vector<ImportedPackage> packages = order_packages(import_packages(ctx, files));
-    United united = unite(packages);
+    const Entries before =
+        base.checksum.empty() ? Entries() : deployed_entries(ctx, std::move(base.entries));
+    std::vector<ImportedPackage> packages = std::move(base.packages);
+    const std::size_t first = packages.size();
+    std::vector<ImportedPackage> added;
+    if (!files.empty()) {
+        added = order_packages(import_packages(ctx, files));
+    }
+    United united = unite(added, before);
+    std::ranges::move(added, std::back_inserter(packages));
     PackageGraph graph(packages, united.entries);
 
     // Compression of packaged files does not depend on what follows, which is mostly serial.
-    DeflateAhead deflating(ctx, united.entries);
+    DeflateAhead deflating(ctx, without(united.entries, before));
 
     Tree tree;
     tree.entries = std::move(united.entries);
     tree.kernel = kernel_uname;
     tree.upper = layers.upper;
-    const std::string digest = packages_digest(ctx, kernel_uname, packages);
+    tree.kernel_arguments = std::move(base.arguments);
+    const std::string digest = packages_digest(ctx, kernel_uname, base.checksum, packages);
     tree.inputs_digest = find_composition(ctx, digest, parent);
     for (const ImportedPackage& package : packages) {
         tree.packages.push_back(package.nevra);
@@ -136,7 +176,7 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
         const std::filesystem::path place = std::filesystem::absolute(writing.work()) / "rpmdb";
         remove_tree(place);
         make_directories(place);
-        database = write_rpmdb(writing, packages, place);
+        database = write_rpmdb(writing, packages, place, base.headers);
     };
     // Both take half a second or more, and neither needs the other.
     run_both(
@@ -168,8 +208,8 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
         if (!database) {
             write_database(ctx);
         }
-        const Made made =
-            run_in_root(ctx, tree, packages, united.owners, parent, *database, layers.scratch);
+        const Made made = run_in_root(ctx, tree, packages, first, united.owners, parent, *database,
+                                      layers.scratch);
         tree.inputs_digest = name_composition(ctx, digest, parent, tree, made.accounts);
         store_composition(ctx, tree, made.remarks);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,24 @@
 #include "image/deflate_ahead.hpp"
 #include "image/overlay.hpp"
 #include "image/tree.hpp"
+#include "rootfs/import.hpp"
 #include "rootfs/package_graph.hpp"
 
 namespace edgegpu {
+
+/// The parent that an image is a layer on.
+struct ComposeBase {
+    /// checksum of its commit
+    std::string checksum;
+    /// its files, at the paths of the commit
+    Entries entries;
+    /// in the order of their installation, without the content of their files
+    std::vector<ImportedPackage> packages;
+    /// of everything in its package database
+    std::vector<std::string> headers;
+    /// kernel arguments
+    std::vector<std::string> arguments;
+};
 
 /// A tree with the packages that it was made of, the mount of its `root`, and the compression of
 /// packaged files, which runs beside the stages up to the commit.
@@ -28,7 +44,11 @@ struct ComposedTree {
 /// the running kernel. Accounts get the numbers of `parent` (seed_accounts).
 /// Results of scriptlets are cached by packages and account numbers (composition_key.hpp). Throws
 /// Error naming package, scriptlet, exit status and output.
+///
+/// With `base`, the packages are added to the parent, whose files, accounts and package database
+/// are those of the tree before; there may be no package to add.
 [[nodiscard]] ComposedTree compose(const Context& ctx, const std::string& kernel_uname,
-                                   const PackageFiles& packages, const ParentAccounts& parent);
+                                   const PackageFiles& packages, const ParentAccounts& parent,
+                                   std::optional<ComposeBase> base = std::nullopt);
 
 }  // namespace edgegpu

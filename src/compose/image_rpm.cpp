@@ -172,6 +172,8 @@ void check_rpmdb(const Context& ctx, const Tree& tree,
         throw failed(command, result);
     }
     std::vector<std::string> listed = marked_lines(result.output);
+    // Keys that a parent's database has are no packages.
+    std::erase_if(listed, [](const std::string& line) { return line.starts_with("gpg-pubkey-"); });
     std::vector<std::string> expected;
     for (const ImportedPackage& package : packages) {
         const Nevra& nevra = package.nevra;

@@ -27,8 +27,8 @@ void link_database(Tree& tree, const std::string& path, const std::string& targe
 }  // namespace
 
 PackageDatabase write_rpmdb(const Context& ctx, const std::vector<ImportedPackage>& packages,
-                            const fs::path& scratch) {
-    run_rpmdb_process(ctx, packages, scratch);
+                            const fs::path& scratch, const std::vector<std::string>& installed) {
+    run_rpmdb_process(ctx, installed, packages, scratch);
     return {scratch, {sqlite_database}};
 }
 

@@ -1,5 +1,6 @@
 #include "compose/rpmdb_process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -23,6 +24,7 @@
 #include "rootfs/rpm_header.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -79,6 +81,37 @@ void* on_event(const void* /*header*/, rpmCallbackType what, rpm_loff_t /*amount
         open.fd = nullptr;
     }
     return nullptr;
+}
+
+/// The file of headers of the parent's database, in the directory of the new one.
+constexpr const char* installed_name = "installed";
+/// Precedes each of them: its length, so many digits.
+constexpr std::size_t length_digits = 10;
+
+/// Puts the headers in `file` into the database as they are; returns their number.
+std::size_t import_installed(rpmts transaction, const fs::path& file) {
+    const std::string text = read_file(file, 4ULL << 30U);
+    const Handle<rpmtxn_s, rpmtxnEnd> lock(text.empty() ? nullptr
+                                                        : rpmtxnBegin(transaction, RPMTXN_WRITE));
+    if (!lock && !text.empty()) {
+        throw Error("librpm cannot write the image's package database");
+    }
+    std::string_view rest(text);
+    std::size_t count = 0;
+    while (!rest.empty()) {
+        const std::size_t size =
+            whole_number<std::size_t>(trim(rest.substr(0, length_digits))).value_or(0);
+        rest.remove_prefix(std::min(length_digits, rest.size()));
+        const RpmHeader header =
+            load_header(std::string(rest.substr(0, size)), "of the parent's database");
+        rest.remove_prefix(std::min(size, rest.size()));
+        if (rpmtsImportHeader(lock.get(), header.get(), 0) != RPMRC_OK) {
+            throw error("package {} of the parent: librpm does not put it into a new database",
+                        header_string(header.get(), RPMTAG_NAME));
+        }
+        ++count;
+    }
+    return count;
 }
 
 void install(rpmts transaction, const std::vector<Element>& elements) {
@@ -148,8 +181,12 @@ void write_both(const fs::path& scratch, const std::vector<Element>& elements) {
     define_macros(scratch);
     {
         const RpmTransaction transaction = make_transaction();
-        install(transaction.get(), elements);
-        export_headers(transaction.get(), scratch / headers_name, elements.size());
+        rpmtsSetRootDir(transaction.get(), "/");
+        const std::size_t installed = import_installed(transaction.get(), scratch / installed_name);
+        if (!elements.empty()) {
+            install(transaction.get(), elements);
+        }
+        export_headers(transaction.get(), scratch / headers_name, installed + elements.size());
     }
     check_checkpointed(scratch);
     leave_wal_mode(scratch / sqlite_database);
@@ -175,14 +212,23 @@ const ChildFunction database_writer("write-rpmdb", write_in_child);
 
 }  // namespace
 
-void run_rpmdb_process(const Context& ctx, const std::vector<ImportedPackage>& packages,
-                       const fs::path& scratch) {
+void run_rpmdb_process(const Context& ctx, const std::vector<std::string>& installed,
+                       const std::vector<ImportedPackage>& packages, const fs::path& scratch) {
     // Headers of ten thousand packages are 1 GB.
     constexpr ChildLimits limits{8ULL << 30U, std::chrono::minutes(30), std::chrono::hours(1)};
     const std::string called = "the image's package database";
     std::string input = fmt::format("{}\n{}\n", scratch.string(), ctx.source_date_epoch);
+    std::string headers;
+    for (const std::string& header : installed) {
+        headers += fmt::format("{:{}}", header.size(), length_digits);
+        headers += header;
+    }
+    write_file(scratch / installed_name, headers, 0600);
     std::vector<int> descriptors;
     for (const ImportedPackage& package : packages) {
+        if (!package.rpm) {
+            continue;  // one of the parent: it is among `installed`
+        }
         input += fmt::format("{} {}\n", package.rpm->descriptor(), package.nevra.text());
         descriptors.push_back(package.rpm->descriptor());
     }

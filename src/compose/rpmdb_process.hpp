@@ -18,9 +18,11 @@ inline constexpr const char* sqlite_database = "rpmdb.sqlite";
 /// Name of the file with the headers: each of them preceded by its magic number.
 inline constexpr const char* headers_name = "headers";
 
-/// Writes both files into the empty directory `scratch`. Throws Error with librpm's messages if it
+/// Writes both files into the empty directory `scratch`: `installed`, headers of another database,
+/// then `packages`. Throws Error with librpm's messages if it
 /// fails.
-void run_rpmdb_process(const Context& ctx, const std::vector<ImportedPackage>& packages,
+void run_rpmdb_process(const Context& ctx, const std::vector<std::string>& installed,
+                       const std::vector<ImportedPackage>& packages,
                        const std::filesystem::path& scratch);
 
 }  // namespace edgegpu

@@ -178,7 +178,7 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
             files.push_back(path);
         }
     }
-    put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-var.conf", make_file_entry(ctx, lines, 0644));
+    put_entry(tree, var_configuration, make_file_entry(ctx, lines, 0644));
     report(ctx, files, "devices get a copy at first boot, updates do not change it");
     report(
         ctx, lost,

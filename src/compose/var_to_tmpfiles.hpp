@@ -8,6 +8,9 @@
 
 namespace edgegpu {
 
+/// The file in which `move_var_to_tmpfiles` says what /var and /run have.
+inline constexpr std::string_view var_configuration = "/usr/lib/tmpfiles.d/edgegpu-var.conf";
+
 /// Removes /var and /run from the tree, because a commit contains neither, and lets
 /// systemd-tmpfiles create their content at boot by lines of /usr/lib/tmpfiles.d/edgegpu-var.conf
 /// (tmpfiles.d(5)): `d` for directories, `L` for links, and `C` for regular files, which are moved

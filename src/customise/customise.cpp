@@ -220,8 +220,10 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"accounts", "user files", "units"},
          {},
          [this] {
-             require_login(blueprint_.users, blueprint_.accounts.login, ctx_.source_date_epoch,
-                           tree_);
+             if (!blueprint_.parent) {  // else its users can be those of the parent
+                 require_login(blueprint_.users, blueprint_.accounts.login, ctx_.source_date_epoch,
+                               tree_);
+             }
          }},
         {"kernel arguments",
          {"user files", "fips"},

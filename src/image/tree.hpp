@@ -27,7 +27,7 @@ struct Tree {
     /// path → text of passwd, group, shadow and gshadow in /etc, as packages and scriptlets left
     /// them, without accounts of the blueprint
     std::map<std::string, std::string, std::less<>> packaged_accounts;
-    /// packages in installation order
+    /// packages in installation order, those of the parent first
     std::vector<Nevra> packages;
     /// "uname -r" of the kernel
     std::string kernel;

@@ -147,7 +147,7 @@ CompiledModules compile_modules(const Context& outer, const Resolution& resoluti
     tree.upper = place.upper();
     tree.root = place.root();
     link_headers(tree);
-    run_scriptlets(ctx, tree, packages, united.owners, {}, place.made("scriptlets"));
+    run_scriptlets(ctx, tree, packages, 0, united.owners, {}, place.made("scriptlets"));
     ctx.console->progress(0, 1, fmt::format("dkms, {} {}", conf.name, conf.version));
     compiled.modules = run_dkms(ctx, place, resolution, conf);
     return compiled;

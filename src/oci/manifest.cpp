@@ -341,6 +341,17 @@ ImageConfig parse_image_config(std::string_view text, const ImageDocument& docum
     return config;
 }
 
+std::string image_label(std::string_view config, std::string_view label) {
+    const json document = json::parse(config, nullptr, false);
+    const json::json_pointer labels("/config/Labels");
+    if (document.is_discarded() || !document.contains(labels) || !document.at(labels).is_object()) {
+        return {};
+    }
+    const auto found = document.at(labels).find(label);
+    return found != document.at(labels).end() && found->is_string() ? found->get<std::string>()
+                                                                    : "";
+}
+
 std::string image_architecture(const std::string& rpm_architecture) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
         {{"x86_64", "amd64"}, {"aarch64", "arm64"}, {"i686", "386"}}};

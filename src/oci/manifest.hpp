@@ -67,6 +67,10 @@ struct ImageConfig {
 [[nodiscard]] ImageConfig parse_image_config(std::string_view text, const ImageDocument& document,
                                              const std::string& called);
 
+/// A label of an image's configuration, which `parse_image_config` has taken; empty if it has none
+/// of this name.
+[[nodiscard]] std::string image_label(std::string_view config, std::string_view label);
+
 /// Go's name of an RPM architecture: "amd64" for "x86_64".
 [[nodiscard]] std::string image_architecture(const std::string& rpm_architecture);
 

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "oci/manifest.hpp"
 #include "oci/skopeo.hpp"
@@ -13,20 +12,6 @@
 namespace edgegpu {
 
 namespace {
-
-using nlohmann::json;
-
-/// Without exceptions: `parse_image_config` has found the text to be JSON of the right types.
-std::string label_of(const std::string& config, const char* label) {
-    const json document = json::parse(config, nullptr, false);
-    const json::json_pointer labels("/config/Labels");
-    if (document.is_discarded() || !document.contains(labels) || !document.at(labels).is_object()) {
-        return {};
-    }
-    const auto found = document.at(labels).find(label);
-    return found != document.at(labels).end() && found->is_string() ? found->get<std::string>()
-                                                                    : "";
-}
 
 /// The image of the architecture in an index; the digest itself is that of the image else.
 void require_architecture(const ImageDocument& document, const std::string& name,
@@ -61,14 +46,16 @@ void check_node_image(const Context& ctx, const OpenshiftRequest& request,
                         name, config.architecture, access.architecture);
         }
     }
-    if (label_of(text, "ostree.bootable").empty() && label_of(text, "containers.bootc").empty()) {
+    if (image_label(text, "ostree.bootable").empty() &&
+        image_label(text, "containers.bootc").empty()) {
         throw error(ErrorKind::fetch,
                     "image {} has neither label ostree.bootable nor containers.bootc: nodes would "
                     "refuse it, drained",
                     name)
             .hinted("push the commit with edgegpu image --type oci --output docker://…");
     }
-    if (const std::string made_of = label_of(text, "ostree.commit"); made_of != commit.checksum) {
+    if (const std::string made_of = image_label(text, "ostree.commit");
+        made_of != commit.checksum) {
         throw error(ErrorKind::fetch, "image {} is not of commit {}, but of {}", name,
                     commit.checksum, made_of.empty() ? "none" : made_of)
             .hinted(

@@ -32,6 +32,7 @@
 #include "kmods/gpu_stack.hpp"
 #include "kmods/kmods.hpp"
 #include "microshift/config_check.hpp"
+#include "parent/parent_image.hpp"
 #include "pipeline/bundles.hpp"
 #include "pipeline/inputs.hpp"
 #include "pipeline/microshift.hpp"
@@ -48,6 +49,7 @@
 #include "selinux/labels/overlay_labels.hpp"
 #include "selinux/selinux.hpp"
 #include "support/files/file.hpp"
+#include "support/source_date.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -62,7 +64,7 @@ ResolvedBlueprint resolve_or_read_lock(const Context& ctx, const Blueprint& blue
         task.locked = read_lockfile(options.lockfile);
     }
     ResolvedBlueprint resolved = resolve_blueprint(ctx, blueprint, bundles, task);
-    if (!options.locked && !options.lockfile.empty()) {
+    if (!options.locked && !options.lockfile.empty() && !blueprint.parent) {
         write_lockfile(options.lockfile, resolved.resolution);
     }
     return resolved;
@@ -84,6 +86,23 @@ void end_trial(KeyTrial& key, Stages& stages) {
         key.end();
         stages.end("");
     }
+}
+
+/// Nothing in an image is newer; a layer is not older than its parent.
+std::int64_t time_of_image(const ResolvedBlueprint& resolved) {
+    const std::int64_t time = image_time(resolved.resolution);
+    return resolved.parent && !source_date_epoch() ? std::max(time, resolved.parent->info().time)
+                                                   : time;
+}
+
+/// The parent as `compose` takes it; nothing without one.
+std::optional<ComposeBase> base_of(const Context& ctx, ParentImage* parent) {
+    if (parent == nullptr) {
+        return std::nullopt;
+    }
+    return ComposeBase{parent->info().checksum, parent->read_files(ctx), parent->take_packages(),
+                       parent->headers(),
+                       parent->info().kernel_arguments.value_or(std::vector<std::string>())};
 }
 
 /// What is in the cache already, and what is to be fetched.
@@ -222,9 +241,11 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     const ResolvedBlueprint resolved = resolve_or_read_lock(given, snapshot, bundles, options);
     const Blueprint& blueprint = resolved.blueprint;
     const Resolution& resolution = resolved.resolution;
-    const Context ctx = given.at(image_time(resolution));
+    const Context ctx = given.at(time_of_image(resolved));
     warn_of_idle_key(ctx, signer, resolution);
-    require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
+    if (!resolved.parent) {
+        require_boot_parts(blueprint.path, blueprint.distro, blueprint.package_set, resolution);
+    }
     log_resolution(ctx.log, resolution);
     const ImageFacts facts = facts_of_image(blueprint, resolution);
     check_microshift_config(blueprint.microshift, microshift_of(resolution));
@@ -249,7 +270,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         return {resolution, *unchanged};
     }
 
-    if (parent) {
+    // What the parent of [parent] has of MicroShift stays as it is.
+    if (parent && !blueprint.parent) {
         check_microshift_version(blueprint, resolution, *parent);
     }
 
@@ -275,7 +297,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     }
 
     stages.begin("compose", "composing");
-    ComposedTree composed = compose(ctx, resolution.kernel_uname, packages.image, seeds);
+    ComposedTree composed = compose(ctx, resolution.kernel_uname, packages.image, seeds,
+                                    base_of(ctx, resolved.parent.get()));
     Tree& tree = composed.tree;
     remove_module_leftovers(tree);
     check_kernel_modules(ctx, resolution.driver_version, tree);
@@ -299,7 +322,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
          {"customisation"},
          {"/etc/microshift", "/usr/lib/microshift"},
          [&] {
-             if (parent) {
+             if (parent && !blueprint.parent) {
                  add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes, repo, *parent,
                                 tree);
              }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "bundles/render.hpp"
 #include "bundles/wanted_images.hpp"
 #include "execution/context.hpp"
+#include "parent/parent_image.hpp"
 #include "resolve/resolution.hpp"
 #include "resolve/stage/resolve.hpp"
 
@@ -28,6 +30,8 @@ struct ResolvedBlueprint {
     /// The blueprint; `containers` has requests for embedded images after its own.
     Blueprint blueprint;
     Resolution resolution;
+    /// With `[parent]`: what the image is a layer on.
+    std::shared_ptr<ParentImage> parent;
 };
 
 /// The images that MicroShift will start: of the bundles, and of the lists in the resolution's
@@ -39,10 +43,10 @@ struct ResolvedBlueprint {
 /// Resolves packages, prints which newer kernels and drivers were passed over, with the advisories
 /// that the image misses as a result, and resolves container images: those of `[[containers]]`, and
 /// those of the bundles and of MicroShift's own packages that `embed_images` chooses;
-/// `[health.gpu] workload_image` must be one of them (check_workload_image). `bundles` are
-/// those of the blueprint, rendered; they are not looked at without `embed_images`. Fetches
-/// microshift-release-info in between. Throws what `resolve`, `resolve_locked` or `resolve_update`
-/// throws, and as `resolve_images` and `choose_images` do.
+/// with `[parent]`, opens the parent first. `[health.gpu] workload_image` must be one of them
+/// (check_workload_image). `bundles` are those of the blueprint, rendered; they are not looked at
+/// without `embed_images`. Fetches microshift-release-info in between. Throws what `resolve`,
+/// `resolve_locked` or `resolve_update` throws, and as `resolve_images` and `choose_images` do.
 [[nodiscard]] ResolvedBlueprint resolve_blueprint(const Context& ctx, const Blueprint& blueprint,
                                                   const std::vector<RenderedBundle>& bundles,
                                                   const ResolveTask& task);

@@ -118,8 +118,8 @@ struct ResolvedImage {
     std::uint64_t size = 0;
 };
 
-/// The exact packages of the image, and of the roots in which modules are compiled. The content of
-/// a lockfile.
+/// The exact packages of the image (on a parent: those that it adds), and of the roots in which
+/// modules are compiled. The content of a lockfile.
 struct Resolution {
     /// Sorted by NEVRA.
     std::vector<ResolvedPackage> packages;
@@ -147,6 +147,10 @@ struct Resolution {
     /// including selinux-policy-devel of exactly the image's policy; sorted as `packages`.
     /// Independent of the image's packages.
     std::vector<ResolvedPackage> policy_root;
+    /// Checksum of the commit of `[parent]`, whose packages are not among `packages`; or empty.
+    std::string parent;
+    /// Container images of the parent, which the image has, too.
+    std::vector<ResolvedImage> parent_images;
     /// Container images, in the blueprint's order.
     std::vector<ResolvedImage> images;
 };

@@ -28,12 +28,12 @@ namespace {
 /// Path → `describe` of its entry.
 using Index = std::map<std::string, std::string, std::less<>>;
 
-/// Everything about an entry that is visible in the lower layer: "dMODE", "lTARGET" or
+/// Everything about an entry that is visible in the lower layer: "dMODE OWNER", "lTARGET" or
 /// "fMODE OWNER CONTENT INODE".
 std::string describe(const Entry& entry) {
     switch (entry.type) {
         case EntryType::directory:
-            return fmt::format("d{:o}", entry.mode);
+            return fmt::format("d{:o} {}:{}", entry.mode, entry.uid, entry.gid);
         case EntryType::symlink:
             return "l" + entry.target;
         case EntryType::file:
@@ -164,7 +164,8 @@ void check_out(const Context& ctx, const Entries& entries, const fs::path& lower
             continue;
         }
         if (item.second.type == EntryType::directory) {
-            root.make_directory(item.first, {0, 0, item.second.mode, {}});
+            root.make_directory(item.first,
+                                {item.second.uid, item.second.gid, item.second.mode, {}});
         } else {
             leaves.push_back(&item);
         }

@@ -51,6 +51,9 @@ PackageGraph::PackageGraph(const std::vector<ImportedPackage>& packages, const E
         for (const ImportedFile& file : packages[package].files) {
             std::string path = place(file.path);
             owners_[path].push_back(package);
+            if (file.entry.content.empty() && !file.entry.digest.empty() && !file.is_ghost()) {
+                digests_[path] = file.entry.digest;
+            }
             files_[package].push_back(std::move(path));
         }
         for (std::string& name :

@@ -30,6 +30,13 @@ public:
     /// links in its directory part. Empty if none does.
     [[nodiscard]] std::span<const Package> owners(std::string_view path) const;
 
+    /// Whether a package of the parent, whose files are known by its header alone, brought a file
+    /// with this content (SHA-256) at this path, without links in its directory part.
+    [[nodiscard]] bool has_digest(std::string_view path, std::string_view digest) const {
+        const auto found = digests_.find(path);
+        return found != digests_.end() && found->second == digest;
+    }
+
     /// Paths that a package brings, without links in their directory parts.
     [[nodiscard]] const std::vector<std::string>& files(Package package) const {
         return files_.at(package);
@@ -65,6 +72,7 @@ private:
     using ByText = std::unordered_map<std::string, Value, Hash, std::equal_to<>>;
 
     ByText<std::vector<Package>> owners_;
+    ByText<std::string> digests_;
     std::vector<std::vector<std::string>> files_;
     std::vector<Needs> needs_;
 };

@@ -222,13 +222,11 @@ bool mentions_ldconfig(const std::vector<Script>& scripts) {
 
 }  // namespace
 
-std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& tree,
-                                                     const std::vector<ImportedPackage>& packages,
-                                                     const std::vector<NamedOwner>& owners,
-                                                     const ParentAccounts& parent,
-                                                     const fs::path& scratch) {
+std::vector<std::vector<std::string>> run_scriptlets(
+    const Context& ctx, Tree& tree, const std::vector<ImportedPackage>& packages, std::size_t first,
+    const std::vector<NamedOwner>& owners, const ParentAccounts& parent, const fs::path& scratch) {
     make_directories(scratch);
-    const ScriptPlan plan = plan_scripts(packages);
+    const ScriptPlan plan = plan_scripts(packages, first);
     Shims shims(tree, parent, scratch);
     Runner runner(ctx, tree, packages, shims, scratch);
     for (const std::string& package : plan.pretrans) {

@@ -13,7 +13,8 @@
 
 namespace edgegpu {
 
-/// Runs everything that rpm would run while it installs `packages` into the mounted `tree.root`:
+/// Runs everything that rpm would run while it installs `packages` into the mounted `tree.root`, in
+/// which those before `first` are installed already:
 /// %pre of all, then ownership, %post, triggers, %posttrans; finally systemd-sysusers if the image
 /// has it, and ldconfig if a scriptlet called it. Fills tree.policy_calls and
 /// tree.kernel_arguments. `scratch` is an empty directory of the builder. Throws Error "package
@@ -21,6 +22,7 @@ namespace edgegpu {
 /// useradd and groupadd (Shims::made_accounts).
 std::vector<std::vector<std::string>> run_scriptlets(const Context& ctx, Tree& tree,
                                                      const std::vector<ImportedPackage>& packages,
+                                                     std::size_t first,
                                                      const std::vector<NamedOwner>& owners,
                                                      const ParentAccounts& parent,
                                                      const std::filesystem::path& scratch);

@@ -145,7 +145,8 @@ void append_matches(const ImportedPackage& package, const std::string& prefix, s
 
 class Planner {
 public:
-    explicit Planner(const std::vector<ImportedPackage>& packages) : packages_(packages) {
+    Planner(const std::vector<ImportedPackage>& packages, std::size_t first)
+        : packages_(packages), first_(first) {
         for (std::size_t i = 0; i < packages.size(); ++i) {
             before_.push_back(read_triggers(packages, i, package_triggers, RPMSENSE_TRIGGERPREIN,
                                             "%triggerprein"));
@@ -159,20 +160,20 @@ public:
     }
 
     ScriptPlan plan() {
-        for (std::size_t i = 0; i < packages_.size(); ++i) {
+        for (std::size_t i = first_; i < packages_.size(); ++i) {
             package_triggers_of(i, before_, RPMSENSE_TRIGGERPREIN, plan_.before);
             add(i, pre, plan_.before);
             if (!header_strings(packages_[i].header.get(), RPMTAG_PRETRANSPROG).empty()) {
                 plan_.pretrans.push_back(packages_[i].nevra.text());
             }
         }
-        for (std::size_t i = 0; i < packages_.size(); ++i) {
+        for (std::size_t i = first_; i < packages_.size(); ++i) {
             file_triggers_of(i, true);
             add(i, post, plan_.after);
             package_triggers_of(i, package_, RPMSENSE_TRIGGERIN, plan_.after);
             file_triggers_of(i, false);
         }
-        for (std::size_t i = 0; i < packages_.size(); ++i) {
+        for (std::size_t i = first_; i < packages_.size(); ++i) {
             add(i, posttrans, plan_.after);
         }
         for (std::size_t i = 0; i < packages_.size(); ++i) {
@@ -278,11 +279,14 @@ private:
 
     void transaction_triggers_of(std::size_t package) {
         for (const Trigger& trigger : transaction_[package]) {
-            fire_files(trigger, 0, packages_.size());
+            // Those of the parent have been fired for its own files.
+            fire_files(trigger, package < first_ ? first_ : 0, packages_.size());
         }
     }
 
     const std::vector<ImportedPackage>& packages_;
+    /// the first that is installed now; those before it are the parent's
+    std::size_t first_;
     Triggers before_;
     Triggers package_;
     Triggers file_;
@@ -292,8 +296,8 @@ private:
 
 }  // namespace
 
-ScriptPlan plan_scripts(const std::vector<ImportedPackage>& packages) {
-    return Planner(packages).plan();
+ScriptPlan plan_scripts(const std::vector<ImportedPackage>& packages, std::size_t first) {
+    return Planner(packages, first).plan();
 }
 
 }  // namespace edgegpu

@@ -39,8 +39,10 @@ struct ScriptPlan {
 };
 
 /// The calls that rpm 4.18 makes in a transaction that installs all packages (in installation
-/// order) into an empty root, from their headers alone.
-[[nodiscard]] ScriptPlan plan_scripts(const std::vector<ImportedPackage>& packages);
+/// order) into an empty root, from their headers alone; or into one that has those before `first`,
+/// of which only triggers run.
+[[nodiscard]] ScriptPlan plan_scripts(const std::vector<ImportedPackage>& packages,
+                                      std::size_t first = 0);
 
 /// RPMSCRIPT_FLAG_EXPAND: macros of the scriptlet are expanded when it is run (%post -e).
 inline constexpr std::uint64_t script_expands_macros = 1;

@@ -141,7 +141,7 @@ private:
         }
         if (executed && owners.empty()) {
             add_needs_of_unowned(name, entry);
-        } else if (executed && !is_packaged(entry)) {
+        } else if (executed && !is_packaged(entry) && !graph_.has_digest(name, entry.digest)) {
             strange_ = name;
         }
     }

@@ -20,7 +20,12 @@ struct Origin {
 
 class Union {
 public:
-    explicit Union(const std::vector<ImportedPackage>& packages) : packages_(packages) {
+    Union(const std::vector<ImportedPackage>& packages, const Entries& parent)
+        : packages_(packages), parent_(parent) {
+        result_.entries = parent;
+        for (const auto& [path, entry] : parent) {
+            origins_[path] = {packages.size(), 0};
+        }
         Entry root;
         root.type = EntryType::directory;
         root.mode = 0755;
@@ -38,6 +43,10 @@ public:
         if (file.entry.type == EntryType::directory && links_.contains(path)) {
             // Like rpm, which keeps an existing link to a directory.
             static_cast<void>(directory_at(path, 0));
+            return;
+        }
+        if (const auto old = parent_.find(path); old != parent_.end()) {
+            check_parent(path, old->second, {package, number});
             return;
         }
         const auto [origin, fresh] = origins_.try_emplace(path, Origin{package, number});
@@ -62,6 +71,11 @@ private:
     /// /usr/bin/x whichever package comes first. Links with few components first, since a link may
     /// be behind another one.
     void plan_links() {
+        for (const auto& [path, entry] : parent_) {
+            if (entry.type == EntryType::symlink) {
+                links_.emplace(path, &entry.target);
+            }
+        }
         std::vector<const ImportedFile*> links;
         for (const ImportedPackage& package : packages_) {
             for (const ImportedFile& file : package.files) {
@@ -136,10 +150,34 @@ private:
             directory.mode = 0755;
             result_.entries.emplace(path, directory);
         } else if (result_.entries.at(path).type != EntryType::directory) {
+            if (origin->second.package == packages_.size()) {
+                throw error("{} of the parent is needed as a directory", path);
+            }
             throw error("{} of package {} is needed as a directory", path,
                         packages_.at(origin->second.package).nevra.text());
         }
         return path;
+    }
+
+    /// What the parent has stays as it is: a package may have the same there.
+    void check_parent(const std::string& path, const Entry& old, Origin origin) const {
+        const ImportedPackage& package = packages_[origin.package];
+        const Entry& entry = package.files[origin.file].entry;
+        const char* difference = nullptr;
+        if (old.type != entry.type) {
+            difference = "type";
+        } else if (old.type == EntryType::file && old.digest != entry.digest) {
+            difference = "content";
+        } else if (old.type == EntryType::symlink && old.target != entry.target) {
+            difference = "link target";
+        }
+        if (difference != nullptr) {
+            throw error("package {} and the parent both have {}, with different {}",
+                        package.nevra.text(), path, difference)
+                .hinted(
+                    "no file of the parent is replaced by a package: leave it out with "
+                    "excludes, or use another version");
+        }
     }
 
     void check_same(const std::string& path, Origin first, Origin second) const {
@@ -177,6 +215,7 @@ private:
     }
 
     const std::vector<ImportedPackage>& packages_;
+    const Entries& parent_;
     United result_;
     std::unordered_map<std::string, Origin> origins_;
     std::unordered_map<std::string, const std::string*> links_;
@@ -185,8 +224,8 @@ private:
 
 }  // namespace
 
-United unite(const std::vector<ImportedPackage>& packages) {
-    Union all(packages);
+United unite(const std::vector<ImportedPackage>& packages, const Entries& parent) {
+    Union all(packages, parent);
     for (std::size_t package = 0; package < packages.size(); ++package) {
         for (std::size_t file = 0; file < packages[package].files.size(); ++file) {
             all.add(package, file);

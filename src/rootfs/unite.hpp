@@ -26,7 +26,9 @@ struct United {
 
 /// Unites the packages' files as rpm would install them in this order: without %ghost files, paths
 /// through links of the image (/bin → usr/bin) resolved, missing parents root:root 0755. Throws
-/// Error naming both packages if two contain a path that differs.
-[[nodiscard]] United unite(const std::vector<ImportedPackage>& packages);
+/// Error naming both packages if two contain a path that differs. They are added to the entries of
+/// `parent`, none of which changes: throws for a package that has another file there.
+[[nodiscard]] United unite(const std::vector<ImportedPackage>& packages,
+                           const Entries& parent = {});
 
 }  // namespace edgegpu

@@ -90,7 +90,8 @@ void read_package_set(const TableReader& root, Blueprint& blueprint) {
         wanted = image->choice("package_set", "", {"edge-commit", "iot-commit", "none"});
         location = image->location("package_set");
     }
-    if (wanted == "none") {
+    // A parent has the packages of its own set.
+    if (wanted == "none" || (wanted.empty() && root.has("parent"))) {
         return;
     }
     std::optional<PackageSet> found;

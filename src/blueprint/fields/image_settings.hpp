@@ -3,8 +3,16 @@
 #include "blueprint/fields/field.hpp"
 #include "blueprint/image_settings.hpp"
 
-/// Fields of the blueprint's disk images, none of which affects the commit.
+/// Fields of the parent, and of the blueprint's disk images, none of which affects the commit.
 namespace edgegpu {
+
+consteval auto fields_of(const ParentRequest*) {
+    // The checksum of the commit is an input (Resolution::parent).
+    return all_fields_of<ParentRequest>(no_input("repository", &ParentRequest::repository),
+                                        chooses_packages("ref", &ParentRequest::ref),
+                                        chooses_packages("image", &ParentRequest::image),
+                                        place(&ParentRequest::location));
+}
 
 consteval auto fields_of(const DiskSizes*) {
     return all_fields_of<DiskSizes>(

@@ -199,6 +199,34 @@ void check_ostree(const OstreeRequest& ostree, const std::string& distro, Mistak
     }
 }
 
+/// What cannot be asked of a layer on a parent yet is refused, instead of giving half of it.
+void check_parent(const Blueprint& blueprint, Mistakes& mistakes) {
+    if (!blueprint.parent) {
+        return;
+    }
+    const ParentRequest& parent = *blueprint.parent;
+    if (!parent.repository.empty() && !exists_as_directory(parent.repository)) {
+        mistakes.add(
+            error_at(parent.location, "repository not found: {}", parent.repository.string())
+                .hinted(absent_file_hint(parent.repository)));
+    }
+    const MicroshiftRequest& microshift = blueprint.microshift;
+    const auto refuse = [&](bool asked, const SourceLocation& at, std::string_view what,
+                            std::string_view hint) {
+        if (asked) {
+            mistakes.add(error_at(at, "{} cannot be used together with [parent]", what)
+                             .hinted(std::string(hint)));
+        }
+    };
+    refuse(!microshift.bundles.empty() || microshift.config || !microshift.embed_images.empty(),
+           microshift.location, "[microshift]", "put it into the blueprint of the parent");
+    refuse(!blueprint.package_set.name.empty(), blueprint.package_set.location, "package_set",
+           "the parent has the packages of a bootable image already");
+    refuse(blueprint.updates.has_value(),
+           blueprint.updates ? blueprint.updates->location : parent.location, "[updates]",
+           "put it into the blueprint of the parent");
+}
+
 /// A plan decides for a device what it runs.
 void check_updates(const Blueprint& blueprint, Warnings& warnings) {
     if (blueprint.updates && blueprint.updates->rollouts &&
@@ -256,6 +284,7 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
         }
     }
     check_ostree(blueprint.ostree, blueprint.distro, mistakes, warnings);
+    check_parent(blueprint, mistakes);
     check_updates(blueprint, warnings);
     if (blueprint.openshift) {
         check_node(blueprint, mistakes);

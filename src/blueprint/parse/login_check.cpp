@@ -107,6 +107,9 @@ std::string_view what_provisions(const Blueprint& blueprint) {
 void check_login(const Blueprint& blueprint, Mistakes& mistakes,
                  std::vector<std::string>& warnings) {
     const bool keys_count = !sshd_is_off(blueprint);
+    if (blueprint.parent) {
+        return;  // Its users are those of the parent, too.
+    }
     if (blueprint.accounts.login != LoginSource::image || has_user(blueprint, keys_count) ||
         has_other_way(blueprint, keys_count)) {
         return;

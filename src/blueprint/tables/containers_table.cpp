@@ -24,17 +24,15 @@ std::string located_place(const ParseScope& scope, const LocatedString& source,
     return located;
 }
 
-Error bad_image_name(const TableReader& table, const char* key, const std::string& text) {
-    return error_at(table.location(key), "\"{}\" is not the name of a container image", text)
+Error bad_image_name(const SourceLocation& location, const std::string& text) {
+    return error_at(location, "\"{}\" is not the name of a container image", text)
         .hinted("as in \"quay.io/organization/image:tag\", in lower case");
 }
 
 ContainerRequest read_container(const TableReader& table, const ParseScope& scope) {
     const std::string source = table.required_string("source");
     const std::string name = table.string("name");
-    ContainerRequest request;
-    request.location = table.location("source");
-    request.tls_verify = table.boolean("tls-verify", true);
+    const bool tls_verify = table.boolean("tls-verify", true);
     const bool local = table.boolean("local-storage", false);
     table.finish();
     if (local) {
@@ -44,44 +42,52 @@ ContainerRequest read_container(const TableReader& table, const ParseScope& scop
                 "copy it beside the blueprint, skopeo copy containers-storage:NAME oci:images/app, "
                 "and use source = \"oci:images/app\"");
     }
-    std::optional<ImagePlace> place = image_place(source);
-    if (!place || place->rest.empty()) {
-        throw error_at(request.location, "\"{}\" is not a supported source of an image", source)
-            .hinted(
-                "a name in a registry, \"quay.io/organization/image:tag\", or oci:DIRECTORY:TAG, "
-                "dir:DIRECTORY, docker-archive:FILE");
-    }
+    ContainerRequest request = read_image_source({source, table.location("source")}, scope);
+    request.tls_verify = tls_verify;
     if (!name.empty()) {
         const std::optional<std::string> complete = complete_image_name(name);
         if (!complete || name.find('@') != std::string::npos) {
-            throw bad_image_name(table, "name", name);
+            throw bad_image_name(table.location("name"), name);
         }
         request.name = *complete;
     }
-    if (place->transport != ImageTransport::docker) {
-        if (request.name.empty()) {
-            throw error_at(request.location, "image {} needs a name", source)
-                .hinted("name = \"localhost/app:1\"");
-        }
-        request.source = place->text();
-        request.located = located_place(scope, {source, request.location}, *place);
-        return request;
-    }
-    const std::optional<std::string> pulled = complete_image_name(place->rest, true);
-    if (!pulled) {
-        throw bad_image_name(table, "source", source);
-    }
-    place->rest = *pulled;
-    request.source = place->text();
-    request.located = request.source;
     if (request.name.empty()) {
-        request.name = complete_image_name(source.substr(source.starts_with("docker://") ? 9 : 0))
-                           .value_or(*pulled);
+        throw error_at(request.location, "image {} needs a name", source)
+            .hinted("name = \"localhost/app:1\"");
     }
     return request;
 }
 
 }  // namespace
+
+ContainerRequest read_image_source(const LocatedString& source, const ParseScope& scope) {
+    std::optional<ImagePlace> place = image_place(source.value);
+    if (!place || place->rest.empty()) {
+        throw error_at(source.location, "\"{}\" is not a supported source of an image",
+                       source.value)
+            .hinted(
+                "a name in a registry, \"quay.io/organization/image:tag\", or oci:DIRECTORY:TAG, "
+                "dir:DIRECTORY, docker-archive:FILE");
+    }
+    ContainerRequest request;
+    request.location = source.location;
+    if (place->transport != ImageTransport::docker) {
+        request.source = place->text();
+        request.located = located_place(scope, source, *place);
+        return request;
+    }
+    const std::optional<std::string> pulled = complete_image_name(place->rest, true);
+    if (!pulled) {
+        throw bad_image_name(source.location, source.value);
+    }
+    place->rest = *pulled;
+    request.source = place->text();
+    request.located = request.source;
+    request.name =
+        complete_image_name(source.value.substr(source.value.starts_with("docker://") ? 9 : 0))
+            .value_or(*pulled);
+    return request;
+}
 
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     for (const TableReader& table : root.tables("containers")) {

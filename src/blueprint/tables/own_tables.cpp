@@ -7,6 +7,7 @@
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "oci/reference.hpp"
 #include "support/source_location.hpp"
 #include "support/text/text.hpp"
 
@@ -56,6 +57,50 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
     ostree.sign_command = read_path(table, "sign_command", scope);
     ostree.ed25519_public_key = read_path(table, "ed25519_public_key", scope);
     table.finish();
+}
+
+/// An image of which a registry has one version only: the same parent for each build.
+ContainerRequest read_parent_image(const TableReader& table, const ParseScope& scope) {
+    ContainerRequest image =
+        read_image_source({table.string("image"), table.location("image")}, scope);
+    image.tls_verify = table.boolean("tls-verify", true);
+    const ImagePlace place = image_place(image.located).value();
+    if (place.transport == ImageTransport::docker && place.digest().empty()) {
+        throw error_at(image.location, "a parent in a registry is named by its digest, not \"{}\"",
+                       shown_image(image.source))
+            .hinted(fmt::format("image = \"{}@sha256:…\", with the digest that `skopeo inspect "
+                                "--format '{{{{.Digest}}}}' {}` prints",
+                                parts_of_image_name(place.rest).repository, place.text()));
+    }
+    return image;
+}
+
+ParentRequest read_parent_table(const TableReader& table, const ParseScope& scope) {
+    ParentRequest parent;
+    parent.location = table.location();
+    if (table.has("image")) {
+        for (const char* key : {"repository", "ref"}) {
+            if (!table.string(key).empty()) {
+                table.note(error_at(table.location(key), "{} together with image in [parent]", key)
+                               .hinted("a parent is either a container image, or a commit of a "
+                                       "repository"));
+            }
+        }
+        table.attempt([&] { parent.image = read_parent_image(table, scope); });
+    } else {
+        table.attempt([&] {
+            parent.repository =
+                path_at(scope, table.location("repository"), table.required_string("repository"));
+        });
+        table.attempt([&] {
+            parent.ref = table.required_string("ref");
+            if (!is_sha256(parent.ref)) {
+                require_ref(table.location("ref"), "parent.ref", parent.ref);
+            }
+        });
+    }
+    table.finish();
+    return parent;
 }
 
 void set_default_ref(const TableReader& root, Blueprint& blueprint) {
@@ -257,6 +302,9 @@ void read_ostree_table(const TableReader& root, const ParseScope& scope, Bluepri
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     read_ostree_table(root, scope, blueprint);
     root.attempt([&] { set_default_ref(root, blueprint); });
+    if (const auto parent = root.table("parent")) {
+        blueprint.parent = read_parent_table(*parent, scope);
+    }
     const std::optional<TableReader> nvidia = root.table("nvidia");
     if (nvidia) {
         blueprint.nvidia = read_nvidia(*nvidia, scope);
@@ -310,6 +358,12 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     }
     if (const auto openshift = root.table("openshift")) {
         blueprint.openshift = read_openshift(*openshift, scope);
+        if (!blueprint.parent) {
+            blueprint.notes.push_back(fmt::format(
+                "{}: a node needs kubelet, CRI-O and the machine config daemon's programs of its "
+                "release; without [parent] the blueprint has to bring them",
+                openshift->location().text()));
+        }
     }
     if (const auto health = root.table("health")) {
         if (const auto gpu = health->table("gpu")) {

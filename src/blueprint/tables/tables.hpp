@@ -15,9 +15,14 @@ void read_image_table(const TableReader& root, const ParseScope& scope, Blueprin
 /// `[[containers]]`. Paths of sources are relative to the blueprint's directory.
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
-/// edgegpu's own tables: `[ostree]`, `[nvidia]`, `[selinux]`, `[modprobe]`, `[systemd]`,
-/// `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`, `[openshift]`, `[health]`.
-/// Distro and architecture must have been read, for the default ref.
+/// A source of a container image. Its name is that of a registry's image, else empty. Throws
+/// ErrorKind::usage for a transport that is not supported, and for a name that is none.
+[[nodiscard]] ContainerRequest read_image_source(const LocatedString& source,
+                                                 const ParseScope& scope);
+
+/// edgegpu's own tables: `[ostree]`, `[parent]`, `[nvidia]`, `[selinux]`, `[modprobe]`,
+/// `[systemd]`, `[[overlays]]`, `[microshift]`, `[accounts]`, `[updates]`, `[test]`,
+/// `[openshift]`, `[health]`. Distro and architecture must have been read, for the default ref.
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint);
 
 /// `[ostree]`. Notes mistakes.

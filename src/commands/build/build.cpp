@@ -299,7 +299,9 @@ std::string summary(const BuildResult& result, const Blueprint& blueprint,
         row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
     text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),
                                        human_size(commit.new_bytes), repo));
-    text += row("lockfile", typed(options.lockfile));
+    if (!options.lockfile.empty()) {
+        text += row("lockfile", typed(options.lockfile));
+    }
     text += row("time", fmt::format("{:.1f} s ({})", totals.seconds, stage_list(console)));
     text += row("memory", fmt::format("{} MiB at most", totals.peak_rss_mib));
     if (const std::size_t count = console.warnings().size(); count > 0) {
@@ -380,7 +382,13 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.locked = command.locked;
     options.explain = command.explain;
     options.max_upgrade_bytes = parse_size(command.max_upgrade_bytes);
-    options.lockfile = lockfile_of(command, blueprint, console);
+    if (!blueprint.parent) {
+        options.lockfile = lockfile_of(command, blueprint, console);
+    } else if (command.locked || !command.lockfile.empty()) {
+        throw error(ErrorKind::usage, "{}: there are no lockfiles with [parent] yet",
+                    blueprint.parent->location.text())
+            .hinted("leave out --lock and --locked");
+    }
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);
     show_result(global, result, blueprint, options, console);

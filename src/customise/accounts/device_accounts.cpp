@@ -12,6 +12,7 @@
 #include "customise/units/vendor_unit.hpp"
 #include "embedded_device_accounts.hpp"
 #include "image/account_files.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -78,6 +79,22 @@ std::string declare_users(const std::vector<UserRequest>& users, const Tree& tre
     return text;
 }
 
+/// The lines of a parent's file at `path` about other accounts than those of `text`.
+std::string parent_lines(const Tree& tree, const std::string& path, std::string_view text) {
+    std::set<std::string, std::less<>> named;
+    for (const std::string_view line : lines_of(text)) {
+        named.emplace(line.substr(0, line.find(':')));
+    }
+    std::string kept;
+    const std::string old = find_entry(tree, path) == nullptr ? "" : read_entry(tree, path);
+    for (const std::string_view line : lines_of(old)) {
+        if (!named.contains(line.substr(0, line.find(':')))) {
+            kept.append(line) += '\n';
+        }
+    }
+    return kept;
+}
+
 }  // namespace
 
 void declare_accounts(const Context& ctx, const std::vector<UserRequest>& users,
@@ -103,7 +120,8 @@ void declare_accounts(const Context& ctx, const std::vector<UserRequest>& users,
         passwords += fmt::format("{}:{}\n", request.name, row != nullptr ? (*row)[1] : "*");
     }
     const auto put = [&](const char* name, const std::string& text, unsigned mode) {
-        put_entry(tree, fmt::format("{}/{}", directory, name), make_file_entry(ctx, text, mode));
+        const std::string path = fmt::format("{}/{}", directory, name);
+        put_entry(tree, path, make_file_entry(ctx, parent_lines(tree, path, text) + text, mode));
     };
     put("groups", declare_groups(users, groups, passwd, group), 0644);
     put("users", declare_users(users, tree, passwd, group), 0644);

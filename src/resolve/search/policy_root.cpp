@@ -71,7 +71,15 @@ Error unsolved(const InterfaceNeed& need, const std::vector<std::string>& proble
 std::optional<Id> policy_of(const PackagePool& pool, const std::vector<Id>& packages) {
     const auto found = std::find_if(packages.begin(), packages.end(),
                                     [&](Id id) { return pool.name(id) == "selinux-policy"; });
-    return found == packages.end() ? std::nullopt : std::optional(*found);
+    if (found != packages.end()) {
+        return *found;
+    }
+    for (const Id id : pool.packages()) {
+        if (pool.is_installed(id) && pool.name(id) == "selinux-policy") {
+            return id;
+        }
+    }
+    return std::nullopt;
 }
 
 /// Throws Error if there is no solution.

@@ -9,6 +9,7 @@
 #include "resolve/gpu/dkms.hpp"
 #include "resolve/gpu/kmp.hpp"
 #include "resolve/gpu/nvidia.hpp"
+#include "resolve/solve/installed.hpp"
 #include "resolve/solve/kabi.hpp"
 #include "resolve/solve/kernel.hpp"
 
@@ -41,7 +42,10 @@ public:
 
     SearchResult run() {
         const KernelChoice wanted = blueprint_.nvidia ? blueprint_.nvidia->kernel : KernelChoice{};
-        std::vector<Id> kernels = kernel_candidates(pool_, blueprint_.kernel.name, wanted.glob);
+        std::vector<Id> kernels =
+            pool_.installed() != nullptr
+                ? std::vector<Id>{installed_kernel(pool_, wanted.glob)}
+                : kernel_candidates(pool_, blueprint_.kernel.name, wanted.glob);
         if (wanted.policy == KernelPolicy::newest) {
             kernels.resize(1);
         }
@@ -111,6 +115,7 @@ private:
     /// The jobs of one attempt: base, kernel, and with [nvidia] the driver.
     [[nodiscard]] Jobs jobs_of(const Attempt& attempt) const {
         Jobs jobs = base_;
+        jobs.onto_parent = pool_.installed() != nullptr;
         add_kernel_jobs(pool_, blueprint_.kernel.name, attempt.kernel, jobs);
         if (kmps_) {
             add_kmp_jobs(pool_, *kmps_, attempt.driver, attempt.kmods, jobs);

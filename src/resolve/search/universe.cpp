@@ -54,6 +54,21 @@ void check_lost(const PackagePool& pool, const ModuleCatalogue& catalogue,
     refuse_changed_by_loss(catalogue, modules, packages);
 }
 
+/// Notes requested packages that the parent has already: they are not updated.
+void note_kept(const Context& ctx, const PackagePool& pool, const Jobs& jobs) {
+    for (const Install& install : jobs.installs) {
+        if (install.why.kind != Reason::Kind::requested) {
+            continue;
+        }
+        for (const Id id : install.any_of) {
+            if (pool.is_installed(id)) {
+                ctx.console->note(
+                    fmt::format("the parent has {}, which stays as it is", pool.nevra(id).text()));
+            }
+        }
+    }
+}
+
 /// Notes requested packages that are not the newest available, which dnf does silently.
 void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
                 const Solution& solution) {
@@ -167,8 +182,18 @@ void add_disabled(const Context& ctx, const std::vector<Repository>& repositorie
 
 }  // namespace
 
-Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories which)
+Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories which,
+                   const InstalledPackages* installed)
     : repositories_(blueprint.repositories), architecture_(blueprint.architecture) {
+    if (blueprint.parent && installed == nullptr) {
+        throw error(ErrorKind::usage,
+                    "{}: with [parent], packages are resolved anew each time: there is neither "
+                    "--locked, nor --keep or --update, nor an explanation of packages",
+                    blueprint.parent->location.text())
+            .hinted(
+                "a checksum as ref in [parent], and repositories that do not change, give the "
+                "same image again");
+    }
     std::vector<RepositoryMetadata> metadata = load_metadata(ctx, blueprint.repositories);
     if (metadata.empty()) {
         throw error(ErrorKind::usage, "{}: no repository is enabled", blueprint.path.string())
@@ -191,7 +216,7 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
         load_groups(ctx, metadata);
     }
     all_.comps = read_comps(metadata);
-    pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), architecture_);
+    pool_ = std::make_unique<PackagePool>(ctx, std::move(metadata), architecture_, installed);
 }
 
 const Universe::Extras& Universe::extras(const Blueprint& blueprint) {
@@ -275,6 +300,7 @@ Outcome solve_variant(const Context& ctx, Universe& universe, const Blueprint& b
     }
     if (outcome.chosen) {
         note_older(ctx, pool, outcome.jobs, outcome.chosen->solution);
+        note_kept(ctx, pool, outcome.jobs);
     }
     return outcome;
 }

@@ -27,10 +27,13 @@ public:
         enabled,
         all  ///< also disabled ones, hidden, if their metadata are available
     };
-    /// Loads the repositories of the blueprint. Throws ErrorKind::usage if none is enabled,
-    /// ErrorKind::fetch if metadata of an enabled one are not available.
+    /// Loads the repositories of the blueprint. With `[parent]`, `installed` are its packages.
+    /// Throws ErrorKind::usage if they are not given: not everything can layer. Throws
+    /// ErrorKind::usage if none is enabled, ErrorKind::fetch if metadata of an enabled one are not
+    /// available.
     Universe(const Context& ctx, const Blueprint& blueprint,
-             Repositories which = Repositories::enabled);
+             Repositories which = Repositories::enabled,
+             const InstalledPackages* installed = nullptr);
 
     PackagePool& pool() noexcept { return *pool_; }
     [[nodiscard]] const PackagePool& pool() const noexcept { return *pool_; }

@@ -63,6 +63,11 @@ bool is_kernel_name(std::string_view name) {
 
 }  // namespace
 
+bool matches_kernel(const PackagePool& pool, Id id, const std::string& name,
+                    const std::string& glob) {
+    return glob_matches(pool, id, name, glob);
+}
+
 bool is_kernel(const PackagePool& pool, Id id) {
     return is_kernel_name(pool_id2str(pool.get(), pool.solvable(id)->name)) ||
            !pool.provided_versions(id, "kernel-uname-r").empty();
@@ -100,7 +105,8 @@ void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel
     const Reason why{Reason::Kind::kernel};
     jobs.installs.push_back({{kernel}, why});
     const Id evr = pool.solvable(kernel)->evr;
-    std::vector<Id> meta = pool.named(name);
+    // The parent has what it has of its kernel.
+    std::vector<Id> meta = pool.is_installed(kernel) ? std::vector<Id>() : pool.named(name);
     std::erase_if(meta, [&](Id id) { return pool.solvable(id)->evr != evr; });
     if (!meta.empty()) {
         jobs.installs.push_back({meta, why});
@@ -110,7 +116,7 @@ void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel
         "-devel", "-modules-extra", "-modules-internal", "-devel-matched"};
     const std::vector<Id> kernels = pool.providers("kernel-uname-r");
     for (const Id id : pool.packages()) {
-        if (id == kernel || !pool.visible(id)) {
+        if (id == kernel || !pool.visible(id) || pool.is_installed(id)) {
             continue;
         }
         const std::string_view package = pool_id2str(pool.get(), pool.solvable(id)->name);
@@ -125,6 +131,9 @@ void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel
 }
 
 std::string kernel_uname(const Context& ctx, PackagePool& pool, Id kernel) {
+    if (pool.is_installed(kernel)) {
+        return pool.installed_uname();
+    }
     const Nevra nevra = pool.nevra(kernel);
     std::string usual = fmt::format("{}-{}.{}", nevra.version, nevra.release, nevra.arch);
     const std::vector<std::string> unames = pool.provided_versions(kernel, "kernel-uname-r");

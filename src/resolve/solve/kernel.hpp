@@ -23,6 +23,10 @@ void add_kernel_jobs(const PackagePool& pool, const std::string& name, Id kernel
 /// RHEL's kernel packages.
 [[nodiscard]] bool is_kernel(const PackagePool& pool, Id id);
 
+/// Whether `glob` matches the NEVRA of a kernel package, or that of `name` for one of `name`-core.
+[[nodiscard]] bool matches_kernel(const PackagePool& pool, Id id, const std::string& name,
+                                  const std::string& glob);
+
 /// `uname -r` of a kernel package: "version-release.arch" if it provides exactly that as
 /// `kernel-uname-r`. Otherwise (variants, and kernels that do not follow RHEL's spec file, whose
 /// uname an RPM version cannot always express) X of its `/usr/lib/modules/X` with the kernel image.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "resolve/metadata/repo_cache.hpp"
+#include "resolve/solve/installed.hpp"
 #include "resolve/solve/supplements.hpp"
 #include "support/error.hpp"
 #include "support/text/nevra.hpp"
@@ -52,7 +53,7 @@ std::string checksum_type(Id type) {
 }  // namespace
 
 PackagePool::PackagePool(const Context& ctx, std::vector<RepositoryMetadata> repositories,
-                         const std::string& architecture)
+                         const std::string& architecture, const InstalledPackages* installed)
     : metadata_(std::move(repositories)), pool_(pool_create()) {
     pool_setdisttype(pool_.get(), DISTTYPE_RPM);
     pool_setarch(pool_.get(), architecture.c_str());
@@ -60,6 +61,11 @@ PackagePool::PackagePool(const Context& ctx, std::vector<RepositoryMetadata> rep
     pool_setnamespacecallback(pool_.get(), answer_namespace, this);
     for (const RepositoryMetadata& metadata : metadata_) {
         load(ctx, metadata);
+    }
+    if (installed != nullptr) {
+        add_installed(pool_.get(), *installed);
+        installed_ = pool_->installed;
+        installed_uname_ = installed->kernel_uname;
     }
     for (Id id = 2; id < pool_->nsolvables; ++id) {
         if (pool_->solvables[id].repo != nullptr) {
@@ -145,7 +151,7 @@ void PackagePool::prepare(const Context& ctx, const std::vector<PackageRequest>&
     std::set<Id> paths;
     IdQueue dependencies;
     for (const Id id : packages_) {
-        if (!visible(id)) {
+        if (!visible(id) || is_installed(id)) {
             continue;
         }
         lookup_ids(solvable(id), SOLVABLE_REQUIRES, dependencies);
@@ -189,7 +195,7 @@ void PackagePool::add_file_provides() {
 }
 
 bool PackagePool::load_files(const Context& ctx, Repo* repo) {
-    if (!with_files_.insert(repo->repoid).second) {
+    if (repo == installed_ || !with_files_.insert(repo->repoid).second) {
         return false;
     }
     RepositoryMetadata& metadata = metadata_[static_cast<std::size_t>(repo->repoid - 1)];

@@ -28,14 +28,25 @@ enum class Hidden : std::uint8_t {
     locked         ///< hidden by `limit`: another version is locked
 };
 
+/// The packages of the parent (`[parent]`), which stay as they are.
+struct InstalledPackages {
+    /// what it is, for messages: "parent REF (CHECKSUM)"
+    std::string name;
+    /// of each package, as in the rpmdb
+    std::vector<std::string> headers;
+    /// "uname -r" of its kernel
+    std::string kernel_uname;
+};
+
 /// All packages of all repositories in one libsolv pool. Construct it (which loads the metadata),
 /// then call `filter` and `prepare` before matching and solving.
 class PackagePool {
 public:
     /// Loads every repository from its .solv cache, or from XML, and then writes the cache. Throws
     /// ErrorKind::fetch naming the repository if its metadata cannot be parsed.
+    /// The image is a layer on `installed`, if that is given.
     PackagePool(const Context& ctx, std::vector<RepositoryMetadata> repositories,
-                const std::string& architecture);
+                const std::string& architecture, const InstalledPackages* installed = nullptr);
     ~PackagePool();
     PackagePool(const PackagePool&) = delete;
     PackagePool& operator=(const PackagePool&) = delete;
@@ -60,6 +71,15 @@ public:
     [[nodiscard]] const std::vector<RepositoryMetadata>& repositories() const noexcept {
         return metadata_;
     }
+
+    /// The packages of the parent, or nullptr without one. They are among `packages`, always
+    /// visible, and no solution contains them.
+    [[nodiscard]] const ::Repo* installed() const noexcept { return installed_; }
+    [[nodiscard]] bool is_installed(Id id) const {
+        return installed_ != nullptr && solvable(id)->repo == installed_;
+    }
+    /// InstalledPackages::kernel_uname
+    [[nodiscard]] const std::string& installed_uname() const noexcept { return installed_uname_; }
 
     /// Package with DKMS sources (kmod-nvidia-…-dkms) → stand-in for the package of modules
     /// compiled from it, which provides the same `nvidia-kmod` and has no dependencies, so that
@@ -128,6 +148,8 @@ private:
 
     std::vector<RepositoryMetadata> metadata_;
     Handle<Pool, pool_free> pool_;
+    ::Repo* installed_ = nullptr;
+    std::string installed_uname_;
     Map considered_{};
     std::vector<Hidden> hidden_;
     std::vector<Id> packages_;

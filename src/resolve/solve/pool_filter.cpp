@@ -104,6 +104,9 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
     const bool modular = !modules.included.empty() || !modules.excluded.empty();
     IdQueue provides;
     for (const Id id : packages_) {
+        if (is_installed(id)) {
+            continue;
+        }
         Solvable* package = solvable(id);
         const Rules& rule = rules.at(package->repo->repoid);
         const auto index = static_cast<std::size_t>(id);
@@ -144,7 +147,7 @@ void PackagePool::filter(const Blueprint& blueprint, const ModuleSelection& modu
 
 void PackagePool::limit(const std::function<bool(Id)>& keeps) {
     for (const Id id : packages_) {
-        if (visible(id) && !keeps(id)) {
+        if (visible(id) && !is_installed(id) && !keeps(id)) {
             hide(id, Hidden::locked);
         }
     }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include <fmt/format.h>
+
+#include "resolve/solve/installed.hpp"
 
 namespace edgegpu {
 
@@ -21,6 +24,9 @@ Id one_of(Pool* pool, const std::vector<Id>& ids) {
 
 void fill_queue(const PackagePool& packages, const Jobs& jobs, Queue* queue) {
     Pool* pool = packages.get();
+    if (pool->installed != nullptr) {
+        queue_push2(queue, SOLVER_LOCK | SOLVER_SOLVABLE_REPO, pool->installed->repoid);
+    }
     for (const Install& install : jobs.installs) {
         queue_push2(queue, SOLVER_INSTALL | SOLVER_SOLVABLE_ONE_OF, one_of(pool, install.any_of));
     }
@@ -231,7 +237,19 @@ std::map<Id, Reason> reasons(const PackagePool& pool, const Jobs& jobs,
     return Explainer(pool, packages).run(jobs);
 }
 
+namespace {
+
+/// Takes the parent's packages out of the solver's sight, unless the jobs are for them.
+std::unique_ptr<WithoutInstalled> root_of(const PackagePool& pool, const Jobs& jobs) {
+    return pool.installed() != nullptr && !jobs.onto_parent
+               ? std::make_unique<WithoutInstalled>(pool)
+               : nullptr;
+}
+
+}  // namespace
+
 Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
+    const std::unique_ptr<WithoutInstalled> without = root_of(pool, jobs);
     const SolverPtr solver = make_solver(pool, weak_dependencies);
     IdQueue queue;
     fill_queue(pool, jobs, queue.get());
@@ -244,7 +262,7 @@ Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
     IdQueue decisions;
     solver_get_decisionqueue(solver.get(), decisions.get());
     for (const Id id : decisions) {
-        if (id > SYSTEMSOLVABLE) {
+        if (id > SYSTEMSOLVABLE && !pool.is_installed(id)) {
             solution.packages.push_back(id);
         }
     }
@@ -259,6 +277,7 @@ Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies
 }
 
 Refusal refuse(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies) {
+    const std::unique_ptr<WithoutInstalled> without = root_of(pool, jobs);
     const SolverPtr solver = make_solver(pool, weak_dependencies);
     IdQueue queue;
     fill_queue(pool, jobs, queue.get());

@@ -38,6 +38,9 @@ struct Jobs {
     std::vector<std::pair<std::string, std::string>> conditional;
     /// The stand-in (see PackagePool::stand_ins) that may be installed; 0: none.
     Id stand_in = 0;
+    /// Whether the packages are added to those of the parent, none of which changes; else they are
+    /// all that there is, parent or not.
+    bool onto_parent = false;
 };
 
 /// The result of one solve.
@@ -51,8 +54,9 @@ struct Solution {
     std::vector<std::string> problems;
 };
 
-/// Solves for an empty root; no package is installed in two versions. Recommends and Supplements
-/// are considered only with `weak_dependencies`. Deterministic.
+/// Solves for an empty root, or for that of the parent (Jobs::onto_parent); no package is installed
+/// in two versions. Recommends and Supplements are considered only with `weak_dependencies`.
+/// Deterministic.
 [[nodiscard]] Solution solve(const PackagePool& pool, const Jobs& jobs, bool weak_dependencies);
 
 /// One of the rules that contradict each other; ids are 0 if this type of rule has none.

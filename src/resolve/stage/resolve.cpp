@@ -11,7 +11,8 @@ namespace {
 
 /// Loads disabled repositories, which may have missing packages, to explain a failure.
 Error explain_failure(const Context& ctx, Universe& universe, const Blueprint& blueprint,
-                      const Outcome& outcome, bool proof) {
+                      const Outcome& outcome, const ResolveOptions& options) {
+    const bool proof = options.proof;
     const bool any_disabled =
         std::any_of(blueprint.repositories.begin(), blueprint.repositories.end(),
                     [](const Repository& repository) { return !repository.enabled; });
@@ -21,7 +22,7 @@ Error explain_failure(const Context& ctx, Universe& universe, const Blueprint& b
     Console console(Color::never, true);
     Context quiet = ctx;
     quiet.console = &console;
-    Universe wide(quiet, blueprint, Universe::Repositories::all);
+    Universe wide(quiet, blueprint, Universe::Repositories::all, options.installed);
     const Outcome again = solve_blueprint(quiet, wide, blueprint);
     return again.chosen ? explain(ctx, universe, blueprint, outcome, proof)
                         : explain(ctx, wide, blueprint, again, proof);
@@ -30,10 +31,10 @@ Error explain_failure(const Context& ctx, Universe& universe, const Blueprint& b
 }  // namespace
 
 Resolution resolve(const Context& ctx, const Blueprint& blueprint, const ResolveOptions& options) {
-    Universe universe(ctx, blueprint);
+    Universe universe(ctx, blueprint, Universe::Repositories::enabled, options.installed);
     const Outcome outcome = solve_blueprint(ctx, universe, blueprint);
     if (!outcome.chosen) {
-        throw explain_failure(ctx, universe, blueprint, outcome, options.proof);
+        throw explain_failure(ctx, universe, blueprint, outcome, options);
     }
     return describe_outcome(ctx, universe, outcome);
 }

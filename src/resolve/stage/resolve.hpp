@@ -6,6 +6,7 @@
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/solve/pool.hpp"
 
 namespace edgegpu {
 
@@ -13,6 +14,8 @@ namespace edgegpu {
 struct ResolveOptions {
     /// Errors contain the solver's proof.
     bool proof = false;
+    /// With `[parent]`: its packages.
+    const InstalledPackages* installed = nullptr;
 };
 
 /// Downloads repository metadata (or reads them from the cache) and solves the blueprint. Throws

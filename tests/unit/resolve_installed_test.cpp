@@ -1,0 +1,126 @@
+#include "resolve/solve/installed.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rpm/header.h>
+#include <rpm/rpmds.h>
+
+#include "support/error.hpp"
+#include "support/handles.hpp"
+#include "support/metadata_fixture.hpp"
+#include "support/resolve_fixture.hpp"
+
+namespace edgegpu {
+namespace {
+
+using testing::HasSubstr;
+
+/// A header as a package database has it, of "name-version-release.arch" and one more capability.
+std::string header_of(const std::string& name, const char* version, const char* provides) {
+    const Handle<headerToken_s, headerFree> header(headerNew());
+    headerPutString(header.get(), RPMTAG_NAME, name.c_str());
+    headerPutString(header.get(), RPMTAG_VERSION, version);
+    headerPutString(header.get(), RPMTAG_RELEASE, "1");
+    headerPutString(header.get(), RPMTAG_ARCH, "x86_64");
+    headerPutString(header.get(), RPMTAG_OS, "linux");
+    for (const char* capability : {name.c_str(), provides}) {
+        const std::uint32_t equal = RPMSENSE_EQUAL;
+        headerPutString(header.get(), RPMTAG_PROVIDENAME, capability);
+        headerPutString(header.get(), RPMTAG_PROVIDEVERSION, version);
+        headerPutUint32(header.get(), RPMTAG_PROVIDEFLAGS, &equal, 1);
+    }
+    unsigned size = 0;
+    const Handle<void, std::free> blob(headerExport(header.get(), &size));
+    return {static_cast<const char*>(blob.get()), size};
+}
+
+class PoolOnParent : public test::ResolveFixture {
+protected:
+    PoolOnParent() : ResolveFixture({"base"}) {
+        installed_.name = "parent edge";
+        installed_.kernel_uname = "6.1-1.x86_64";
+        installed_.headers = {header_of("bash", "5", "shell")};
+    }
+
+    void open(const std::vector<std::string>& packages = {"bash-6-1.x86_64", "zsh-5-1.x86_64"}) {
+        test::make_metadata(directory_.path() / "base", packages);
+        pool_.emplace(ctx_, load_metadata(ctx_, blueprint_.repositories), "x86_64", &installed_);
+        pool_->filter(blueprint_, {});
+        pool_->prepare(ctx_, {});
+    }
+    void add_kernel(const char* version) {
+        installed_.headers.push_back(header_of("kernel-core", version, "kernel-uname-r"));
+    }
+    [[nodiscard]] std::string kernel(const std::string& glob = {}) const {
+        try {
+            return pool_->nevra(installed_kernel(*pool_, glob)).text();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::unsolvable);
+            return error.message();
+        }
+    }
+    [[nodiscard]] std::size_t installed_packages() const {
+        std::size_t count = 0;
+        for (const Id id : pool_->packages()) {
+            count += pool_->is_installed(id) ? 1 : 0;
+        }
+        return count;
+    }
+
+    InstalledPackages installed_;
+    std::optional<PackagePool> pool_;
+};
+
+TEST_F(PoolOnParent, HasThePackagesOfTheParentBesideThoseOfRepositories) {
+    open();
+    EXPECT_EQ(pool_->packages().size(), 3U);
+    EXPECT_EQ(installed_packages(), 1U);
+    EXPECT_EQ(pool_->providers("shell").size(), 1U);
+    EXPECT_EQ(pool_->installed_uname(), "6.1-1.x86_64");
+}
+
+TEST_F(PoolOnParent, KeepsTheOnlyKernelOfTheParent) {
+    add_kernel("6.1");
+    open({"kernel-core-6.2-1.x86_64"});
+    EXPECT_EQ(kernel(), "kernel-core-6.1-1.x86_64");
+    EXPECT_EQ(kernel("kernel-6.1*"), "kernel-core-6.1-1.x86_64");
+    EXPECT_THAT(kernel("kernel-6.2*"),
+                HasSubstr("is kernel-core-6.1-1.x86_64, which does not match"));
+}
+
+TEST_F(PoolOnParent, NeedsOneKernel) {
+    open();
+    EXPECT_EQ(kernel(), "parent edge: its package database has no kernel");
+    add_kernel("6.1");
+    add_kernel("6.2");
+    open();
+    EXPECT_THAT(kernel(), HasSubstr("two kernels: kernel-core-6.1-1.x86_64 and kernel-core-6.2"));
+}
+
+TEST_F(PoolOnParent, SolversOfOtherRootsDoNotSeeIt) {
+    open();
+    {
+        const WithoutInstalled without(*pool_);
+        EXPECT_EQ(pool_->get()->installed, nullptr);
+        EXPECT_TRUE(pool_->providers("shell").empty() ||
+                    !pool_->visible(pool_->providers("shell").front()));
+    }
+    EXPECT_NE(pool_->get()->installed, nullptr);
+    EXPECT_TRUE(pool_->visible(pool_->providers("shell").front()));
+}
+
+TEST_F(PoolOnParent, AHeaderThatIsNoneIsNamedWithTheParent) {
+    installed_.headers.emplace_back("no header at all");
+    try {
+        open();
+        FAIL() << "it was taken";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message(), "parent edge: a package in its database cannot be read");
+    }
+}
+
+}  // namespace
+}  // namespace edgegpu
