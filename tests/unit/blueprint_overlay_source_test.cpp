@@ -114,6 +114,10 @@ TEST_F(OverlaySourceTest, names_that_leave_the_overlay) {
               "b.toml:5:1: overlay x.tar: \"/etc/passwd\" has an absolute name");
     EXPECT_EQ(refusal_of({"usr/a\033[2Jb"}),
               "b.toml:5:1: overlay x.tar: \"usr/a\\x1b[2Jb\" has a control character");
+    EXPECT_EQ(refusal_of({"usr/gr\xfc\xdf"
+                          "e"}),
+              "b.toml:5:1: overlay x.tar: \"usr/gr\\xfc\\xdf"
+              "e\" has a name that is not UTF-8");
     EXPECT_EQ(refusal_of({"usr/lib/x", '2', "", "../../../etc/shadow"}),
               "b.toml:5:1: overlay x.tar: \"usr/lib/x\" is a link to ../../../etc/shadow, which "
               "leaves the image");

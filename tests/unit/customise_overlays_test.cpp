@@ -181,6 +181,51 @@ TEST_F(Overlays, ReplacesOnlyWhenTold) {
     EXPECT_EQ(tree.entries.at("/usr/bin/bash").mode, 0755U);
 }
 
+/// A copy of what a package has, without the modes that git does not keep.
+TEST_F(Overlays, TheSameFileKeepsWhatItsPackageGaveIt) {
+    file("/usr/bin/su", "su", 04755);
+    file("/etc/keys", "k", 0640);
+    file("/usr/bin/ping", "ping", 0755);
+    tree.entries.at("/etc/keys").gid = 991;
+    tree.entries.at("/usr/bin/ping").capabilities = "net_raw";
+    host_file("overlay/usr/bin/su", "su", 0755);
+    host_file("overlay/usr/bin/ping", "ping", 0755);
+    host_file("overlay/etc/keys", "k", 0644);
+    add();
+    EXPECT_EQ(tree.entries.at("/usr/bin/su").mode, 04755U);
+    EXPECT_EQ(tree.entries.at("/usr/bin/ping").capabilities, "net_raw");
+    EXPECT_EQ(tree.entries.at("/etc/keys").mode, 0640U);
+    EXPECT_EQ(tree.entries.at("/etc/keys").gid, 991U);
+    EXPECT_TRUE(console.warnings().empty());
+    rule("/etc/keys").mode = 0600;
+    add();
+    EXPECT_EQ(tree.entries.at("/etc/keys").mode, 0600U);
+    EXPECT_EQ(tree.entries.at("/etc/keys").gid, 991U);
+    overlay.replace = true;
+    add();
+    EXPECT_EQ(tree.entries.at("/usr/bin/su").mode, 0755U);
+    EXPECT_EQ(tree.entries.at("/usr/bin/ping").capabilities, "");
+    const std::string lost =
+        "it replaces a program with set-id bits or capabilities, and has none unless a rule sets "
+        "its mode: ";
+    EXPECT_EQ(console.warnings(),
+              (std::vector<std::string>{lost + "/usr/bin/ping", lost + "/usr/bin/su"}));
+}
+
+TEST_F(Overlays, DirectoriesForEverybodyStaySticky) {
+    overlay.source = scratch / "v.tar";
+    host_file("v.tar", tar_archive({{"opt/v/spool/", '5', "", "", 01777},
+                                    {"opt/v/shared/", '5', "", "", 02775},
+                                    {"opt/v/tool", '0', "tool", "", 01755}}));
+    add();
+    EXPECT_EQ(tree.entries.at("/opt/v/spool").mode, 01777U);
+    EXPECT_EQ(tree.entries.at("/opt/v/shared").mode, 0775U);
+    EXPECT_EQ(tree.entries.at("/opt/v/tool").mode, 0755U);
+    EXPECT_EQ(console.warnings(),
+              std::vector<std::string>{"setuid, setgid and capabilities of overlay files are "
+                                       "dropped unless a rule sets their mode: /opt/v/shared"});
+}
+
 TEST_F(Overlays, DirectoriesOfTheImageStayUnlessReplaced) {
     directory("/usr/lib/v", 0750, 990);
     host_file("overlay/usr/lib/v/a", "a");

@@ -26,6 +26,7 @@
 #include "support/path_glob.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
+#include "support/text/utf8.hpp"
 
 namespace edgegpu {
 
@@ -140,6 +141,10 @@ std::string Checker::place(std::string_view name, std::string_view what) const {
     }
     if (has_control_characters(name) || name.find('\0') != std::string_view::npos) {
         throw refused(printable_line(name), fmt::format("{}has a control character", what));
+    }
+    if (!is_utf8(name)) {
+        throw refused(printable_line(name), fmt::format("{}has a name that is not UTF-8", what))
+            .hinted("ostree has no other names: rename it");
     }
     const Parts parts = split_path(name);
     for (const std::string_view part : parts) {
@@ -356,11 +361,15 @@ void visit_member(TarReader& reader, const TarMember& raw, const fs::path& conte
     } else if (raw.type != S_IFDIR) {
         throw refuse_kind(checker, raw.name, raw.type);
     }
-    if (member.type != MemberType::symlink) {
+    if (member.type == MemberType::directory) {
+        // Without its sticky bit, a directory for everybody is one in which everybody may rename
+        // and remove what others have there.
+        member.archived_mode = raw.mode & 01777U;
+    } else if (member.type == MemberType::file) {
         member.archived_mode = raw.mode & 0777U;
     }
     member.executable = member.type == MemberType::file && (raw.mode & S_IXUSR) != 0;
-    member.privileged = member.type == MemberType::file &&
+    member.privileged = member.type != MemberType::symlink &&
                         ((raw.mode & (S_ISUID | S_ISGID)) != 0 || !raw.capabilities.empty());
     if (!member.path.empty() && !checker.is_below_refused(member.path)) {
         checker.add(member);

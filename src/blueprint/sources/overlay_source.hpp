@@ -19,9 +19,10 @@ struct OverlayMember {
     MemberType type = MemberType::directory;
     /// Files: executable by the owner.
     bool executable = false;
-    /// Files: has set-id bits or capabilities, which are dropped unless a rule sets them.
+    /// Files, and directories of an archive: has set-id bits or capabilities, which are dropped
+    /// unless a rule sets them.
     bool privileged = false;
-    /// Members of an archive: its permission bits, without set-id bits.
+    /// Members of an archive: its permission bits, without set-id bits; a directory's sticky bit.
     std::optional<unsigned> archived_mode;
     /// Files of a directory of the build machine: others may not read it there.
     bool hidden = false;

@@ -92,10 +92,13 @@ public:
 private:
     Entry make(const OverlayMember& member, const Attributes& attributes);
     [[nodiscard]] Entry content_of(const OverlayMember& member) const;
-    /// Whether the member replaces `old`, of which `entry` gets executable bits unless `mode_said`;
-    /// throws if it must not.
+    /// Whether the member replaces `old`, of which `entry` gets executable bits unless a mode is
+    /// said, or, if it is the same file, all that no rule says; throws if it must not.
     bool replaces(const OverlayMember& member, const std::string& real, const Entry& old,
-                  Entry& entry, bool mode_said) const;
+                  Entry& entry, const Attributes& attributes) const;
+    /// Set-id bits and capabilities that the entry has not got.
+    void warn_of_privileges(const OverlayMember& member, const Entry* old, const Entry& entry,
+                            const Attributes& attributes) const;
 
     const Context& ctx_;
     const OverlayRequest& overlay_;
@@ -125,12 +128,6 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
         entry = link_to(member.target);
     } else {
         entry = content_of(member);
-        if (member.privileged && !attributes.mode) {
-            ctx_.console->warn_of(
-                "setuid, setgid and capabilities of overlay files are dropped unless a rule sets "
-                "their mode",
-                member.path);
-        }
     }
     entry.uid = attributes.uid;
     entry.gid = attributes.gid;
@@ -144,7 +141,7 @@ Entry Placement::make(const OverlayMember& member, const Attributes& attributes)
 }
 
 bool Placement::replaces(const OverlayMember& member, const std::string& real, const Entry& old,
-                         Entry& entry, bool mode_said) const {
+                         Entry& entry, const Attributes& attributes) const {
     const bool directory = entry.type == EntryType::directory;
     if (directory && old.type == EntryType::directory) {
         return overlay_.replace;
@@ -163,10 +160,42 @@ bool Placement::replaces(const OverlayMember& member, const std::string& real, c
     if (!overlay_.replace && !same) {
         throw in_image("").hinted("set 'replace = true' on the overlay to replace it");
     }
-    if (!mode_said && entry.type == EntryType::file && old.type == EntryType::file) {
-        entry.mode |= old.mode & 0111U;  // a replaced program stays executable
+    if (entry.type != EntryType::file || old.type != EntryType::file) {
+        return true;
+    }
+    const bool stays = same && !overlay_.replace;
+    if (!attributes.mode) {
+        // A replaced program stays executable.
+        entry.mode = stays ? old.mode : entry.mode | (old.mode & 0111U);
+        entry.capabilities = stays ? old.capabilities : entry.capabilities;
+    }
+    if (stays && !attributes.owner_said) {
+        entry.uid = old.uid;
+        entry.gid = old.gid;
     }
     return true;
+}
+
+void Placement::warn_of_privileges(const OverlayMember& member, const Entry* old,
+                                   const Entry& entry, const Attributes& attributes) const {
+    constexpr unsigned set_id = 06000;
+    const auto has_some = [](const Entry& file) {
+        return (file.mode & set_id) != 0 || !file.capabilities.empty();
+    };
+    if (attributes.mode || has_some(entry)) {
+        return;
+    }
+    if (member.privileged) {
+        ctx_.console->warn_of(
+            "setuid, setgid and capabilities of overlay files are dropped unless a rule sets "
+            "their mode",
+            member.path);
+    } else if (old != nullptr && entry.type == EntryType::file && has_some(*old)) {
+        ctx_.console->warn_of(
+            "it replaces a program with set-id bits or capabilities, and has none unless a rule "
+            "sets its mode",
+            member.path);
+    }
 }
 
 void Placement::put(const OverlayMember& member) {
@@ -186,9 +215,9 @@ void Placement::put(const OverlayMember& member) {
     }
     const auto old = tree_.entries.find(real);
     const bool earlier = placed_.contains(real);
-    if (old == tree_.entries.end() ||
-        replaces(member, real, old->second, entry, attributes.mode.has_value())) {
-        const bool existed = old != tree_.entries.end();
+    const bool existed = old != tree_.entries.end();
+    if (!existed || replaces(member, real, old->second, entry, attributes)) {
+        warn_of_privileges(member, existed ? &old->second : nullptr, entry, attributes);
         put_entry(tree_, real, entry);
         if (!existed || !directory || earlier) {
             const std::string source = overlay_.source.string();
