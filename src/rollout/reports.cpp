@@ -187,20 +187,34 @@ DeviceReports read_report_files(const std::filesystem::path& path) {
         read_reports(read_file(place.get(), path.string()), path.string(), read);
         return read;
     }
-    std::vector<std::string> names = names_in(open_at(place.get(), ".", O_RDONLY | O_DIRECTORY, 0))
-                                         .value_or(std::vector<std::string>());
-    std::ranges::sort(names);
-    for (const std::string& name : names) {
-        const std::string shown = (path / name).string();
-        const Fd file = open_at(place.get(), name, O_RDONLY | O_NONBLOCK,
-                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    std::optional<std::vector<std::string>> names =
+        names_in(open_at(place.get(), ".", O_RDONLY | O_DIRECTORY, 0));
+    if (!names) {
+        throw errno_error(path.string(), errno);
+    }
+    std::ranges::sort(*names);
+    for (const std::string& name : *names) {
         struct stat kind {};
         // Collectors write beside what they replace.
-        if (name.front() == '.' || !file || ::fstat(file.get(), &kind) != 0 ||
+        if (name.front() == '.' ||
+            ::fstatat(place.get(), name.c_str(), &kind, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(kind.st_mode)) {
             continue;
         }
-        read_reports(read_file(file.get(), shown), shown, read);
+        const std::string shown = (path / name).string();
+        const Fd file = open_at(place.get(), name, O_RDONLY | O_NONBLOCK,
+                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        if (!file && errno == ENOENT) {
+            continue;
+        }
+        // Left out, what failing devices report would make a rollout look good.
+        if (!file || ::fstat(file.get(), &kind) != 0) {
+            throw errno_error(shown, errno)
+                .hinted("whoever checks a rollout has to be able to read all reports");
+        }
+        if (S_ISREG(kind.st_mode)) {
+            read_reports(read_file(file.get(), shown), shown, read);
+        }
     }
     return read;
 }

@@ -1,15 +1,19 @@
 #include "rollout/reports.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
+#include <sys/fsuid.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/error.hpp"
+#include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu::rollout_reports_test {
 namespace {
@@ -153,6 +157,29 @@ TEST(RolloutReports, AFileOfSomethingElseIsAnError) {
         EXPECT_THAT(failure.message(), testing::HasSubstr("FILE: has more than 1000 objects"));
         EXPECT_THAT(failure.hint(), testing::HasSubstr("update-report.json"));
     }
+}
+
+/// Nobody looks at what `check` leaves out: it would go on while devices fail.
+TEST(RolloutReports, AFileThatCannotBeReadIsAnError) {
+    const TemporaryDirectory place(std::filesystem::temp_directory_path() / "edgegpu-reports");
+    std::filesystem::permissions(place.path(), std::filesystem::perms(0755));
+    write_file(place / "a.json", report());
+    write_file(place / "b.json", report(), 0000);
+    std::filesystem::create_directory(place / "c");
+    std::filesystem::create_symlink("b.json", place / "d.json");
+    write_file(place / ".e.json", "x", 0000);
+    // Root may read everything, unless it has another user's rights to files.
+    const auto user = static_cast<uid_t>(::setfsuid(65534));
+    std::string said;
+    try {
+        static_cast<void>(read_report_files(place.path()));
+    } catch (const Error& failure) {
+        said = failure.message();
+    }
+    ::setfsuid(user);
+    EXPECT_EQ(said, (place / "b.json").string() + ": Permission denied");
+    std::filesystem::permissions(place / "b.json", std::filesystem::perms(0644));
+    EXPECT_EQ(read_report_files(place.path()).reports.size(), 2U);
 }
 
 }  // namespace
