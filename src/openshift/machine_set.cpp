@@ -88,6 +88,18 @@ json read_set(const MachineSetRequest& request) {
     return json_of(document);
 }
 
+/// `oc apply` would change the machines that are there.
+void require_other_name(const MachineSetRequest& request, const json& set) {
+    const auto metadata = set.find("metadata");
+    if (metadata != set.end() && metadata->is_object() &&
+        string_at(*metadata, "name") == request.name) {
+        throw error_at(request.location,
+                       "machine set \"{}\" has the name of the one in {}, and would take its place",
+                       request.name, request.source.string())
+            .hinted("a copy needs a name of its own, as in \"gpu-us-east-1a\"");
+    }
+}
+
 /// A mapping that the set has to have; an absent one is made if it is `optional`.
 json& mapping_at(const MachineSetRequest& request, json& set, const char* pointer,
                  bool optional = false) {
@@ -206,6 +218,7 @@ GpuMachineSet gpu_machine_set(const MachineSetRequest& request, const std::strin
     GpuMachineSet result;
     json& set = result.object;
     set = read_set(request);
+    require_other_name(request, set);
     keep_own_metadata(set);
     set["metadata"]["name"] = request.name;
     set.erase("status");

@@ -101,6 +101,15 @@ TEST_F(OpenshiftTableTest, RefusesMachineSetsThatCannotBe) {
                 HasSubstr("accelerators without accelerator"));
     EXPECT_THAT(mistakes_after_least(set("instance_type = \"" + std::string(300, 'x') + "\"\n")),
                 HasSubstr("more than 253 bytes"));
+    constexpr const char* long_name = "64 characters: labels of nodes and machines have 63 at most";
+    const std::string longest(63, 'n');
+    const auto named = [](const std::string& name) {
+        return "[[openshift.machine_sets]]\nsource = \"/a\"\nname = \"" + name + "\"\n";
+    };
+    EXPECT_THAT(mistakes_after_least(named(longest)), Not(HasSubstr("characters")));
+    EXPECT_THAT(mistakes_after_least(named(longest + "n")), HasSubstr(long_name));
+    EXPECT_THAT(mistakes("[openshift]\npool = \"" + longest + "n\"\nimage = \"q.example/n\"\n"),
+                HasSubstr(long_name));
     EXPECT_THAT(mistakes("[openshift]\npool = \"master\"\nimage = \"q.example/n\"\n" + set("")),
                 HasSubstr("machines of the pool \"master\" are of no set"));
 }

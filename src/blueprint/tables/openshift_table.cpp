@@ -67,6 +67,18 @@ std::string read_node_image(const TableReader& table) {
     return image;
 }
 
+/// Of what becomes a label, too, or the part of its key behind the slash.
+std::string read_label_name(const TableReader& table, std::string_view key, const char* hint) {
+    constexpr std::size_t longest = 63;
+    std::string name = read_object_name(table, key, hint);
+    if (name.size() > longest) {
+        table.note(error_at(table.location(key),
+                            "\"{}\" has {} characters: labels of nodes and machines have {} at most",
+                            table.full_name(key), name.size(), longest));
+    }
+    return name;
+}
+
 OnClusterBuildRequest read_on_cluster_build(const TableReader& table) {
     constexpr const char* secret =
         "the name of a secret in the namespace openshift-machine-config-operator; its content is "
@@ -111,7 +123,7 @@ MachineSetRequest read_machine_set(const TableReader& table, const ParseScope& s
         set.source = path_at(scope, table.location("source"), table.string("source"));
     }
     if (require_key(table, "name")) {
-        set.name = read_object_name(table, "name", "as in \"gpu-us-east-1a\"");
+        set.name = read_label_name(table, "name", "as in \"gpu-us-east-1a\"");
     }
     set.instance_type = read_cloud_name(table, "instance_type");
     set.machine_template = read_cloud_name(table, "template");
@@ -135,7 +147,7 @@ OpenshiftRequest read_openshift(const TableReader& table, const ParseScope& scop
     openshift.location = table.location();
     if (require_key(table, "pool")) {
         openshift.pool =
-            read_object_name(table, "pool", "the name of a MachineConfigPool, as in \"gpu\"");
+            read_label_name(table, "pool", "the name of a MachineConfigPool, as in \"gpu\"");
     }
     openshift.image = read_node_image(table);
     openshift.tls_verify = table.boolean("tls_verify", true);
