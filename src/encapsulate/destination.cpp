@@ -1,13 +1,16 @@
 #include "encapsulate/destination.hpp"
 
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "oci/skopeo.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
+#include "support/files/file.hpp"
 #include "support/files/output.hpp"
 #include "support/text/text.hpp"
 
@@ -96,10 +99,21 @@ EncapsulatedImage write_to_path(const Context& ctx, const CommitView& commit,
     }
 }
 
+/// Before the image is in the registry, without its signature.
+void require_writable(const fs::path& signatures) {
+    make_directories(signatures);
+    if (::access(signatures.c_str(), W_OK | X_OK) != 0) {
+        throw errno_error(signatures.string(), errno);
+    }
+}
+
 EncapsulatedImage push_to_registry(const Context& ctx, const CommitView& commit,
                                    const EncapsulateRequest& request,
                                    const ImageDestination& destination) {
     const fs::path place = large_temporary_directory();
+    if (destination.signing) {
+        require_writable(destination.signing->signatures);
+    }
     try {
         const TemporaryDirectory scratch(place / "edgegpu-image");
         EncapsulatedImage image = write_oci_layout(ctx, commit, request, scratch / "layout");
@@ -107,8 +121,9 @@ EncapsulatedImage push_to_registry(const Context& ctx, const CommitView& commit,
         push_image(ctx, layout, {destination.place, destination.tls_verify, {}},
                    destination.signing);
         if (destination.signing) {
-            verify_image_signature(ctx, *destination.signing, destination.place,
-                                   layout / "blobs/sha256" / image.digest, image.digest);
+            add_image_signature(ctx, *destination.signing, signature_store(layout),
+                                destination.place, layout / "blobs/sha256" / image.digest,
+                                image.digest);
         }
         return image;
     } catch (Error& failure) {

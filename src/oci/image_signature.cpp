@@ -1,14 +1,20 @@
 #include "oci/image_signature.hpp"
 
+#include <cerrno>
+#include <cstddef>
+#include <optional>
 #include <string_view>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include "execution/process.hpp"
 #include "oci/skopeo.hpp"
 #include "support/error.hpp"
-#include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/handles.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -41,6 +47,47 @@ std::string path_in_registry(const ImagePlace& place) {
     return std::string(repository.substr(repository.find('/') + 1));
 }
 
+/// Nodes ask for the first, the second and so on, up to one that is not there.
+std::string signature_name(std::size_t number) {
+    return fmt::format("signature-{}", number);
+}
+
+/// Also as a value in YAML.
+std::string as_path_of_url(std::string_view path) {
+    std::string text;
+    constexpr std::string_view plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_.-";
+    for (const char c : path) {
+        if (plain.find(c) != std::string_view::npos) {
+            text += c;
+        } else {
+            text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return text;
+}
+
+/// What a signature has to be of, and by whom.
+struct Verification {
+    const ImageSigning& signing;
+    const ImagePlace& place;
+    const fs::path& manifest;
+
+    /// Why a node would not take it; nothing: it would.
+    [[nodiscard]] std::optional<std::string> problem_of(const Context& ctx,
+                                                        const fs::path& signature) const {
+        ProcessRequest request;
+        request.argv = {"skopeo",   "standalone-verify", manifest.string(),
+                        place.rest, signing.key,         signature.string()};
+        request.env = skopeo_environment();
+        for (std::string& variable : signing_environment(signing)) {
+            request.env.push_back(std::move(variable));
+        }
+        const ProcessResult result = run_process(ctx, request);
+        return result.status == 0 ? std::nullopt : std::optional<std::string>(trim(result.output));
+    }
+};
+
 }  // namespace
 
 std::vector<std::string> signing_environment(const ImageSigning& signing) {
@@ -70,37 +117,44 @@ std::string find_image_key(const Context& ctx, const std::string& key, const fs:
     return found.front();
 }
 
-void write_signature_store(const ImageSigning& signing, const fs::path& directory) {
-    make_directories(directory);
-    // skopeo before 1.10 knows the second name alone.
-    const std::string url = "file://" + signing.signatures.string();
-    write_file(
-        directory / "signatures.yaml",
-        fmt::format("default-docker:\n  lookaside-staging: {0}\n  sigstore-staging: {0}\n", url));
+fs::path signature_store(const fs::path& layout) {
+    return fs::path(layout).concat(".signatures");
 }
 
-void verify_image_signature(const Context& ctx, const ImageSigning& signing,
-                            const ImagePlace& place, const fs::path& manifest,
-                            const std::string& digest) {
-    const fs::path directory =
-        signing.signatures / fmt::format("{}@sha256={}", path_in_registry(place), digest);
-    const std::size_t count = children_of(directory).size();
-    if (count == 0) {
-        throw error("skopeo left no signature in {}", directory.string());
+void write_signature_store(const fs::path& store) {
+    make_directories(store);
+    // skopeo before 1.10 knows the second name alone.
+    write_file(store / "signatures.yaml",
+               fmt::format("default-docker:\n  lookaside-staging: {0}\n  sigstore-staging: {0}\n",
+                           "file://" + as_path_of_url(fs::absolute(store).string())));
+}
+
+void add_image_signature(const Context& ctx, const ImageSigning& signing, const fs::path& store,
+                         const ImagePlace& place, const fs::path& manifest,
+                         const std::string& digest) {
+    const std::string name = fmt::format("{}@sha256={}", path_in_registry(place), digest);
+    const fs::path made = store / name / signature_name(1);
+    if (!fs::exists(made)) {
+        throw error("skopeo left no signature of image {}", place.rest);
     }
-    ProcessRequest request;
-    request.argv = {"skopeo",          "standalone-verify",
-                    manifest.string(), place.rest,
-                    signing.key,       (directory / fmt::format("signature-{}", count)).string()};
-    request.env = skopeo_environment();
-    for (std::string& variable : signing_environment(signing)) {
-        request.env.push_back(std::move(variable));
-    }
-    if (const ProcessResult result = run_process(ctx, request); result.status != 0) {
-        throw error("the signature of image {} cannot be verified: {}", place.rest,
-                    trim(result.output))
+    const Verification verification{signing, place, manifest};
+    if (const auto problem = verification.problem_of(ctx, made)) {
+        throw error("the signature of image {} cannot be verified: {}", place.rest, *problem)
             .hinted("has the key expired? gpg --list-keys shows it");
     }
+    const fs::path directory = signing.signatures / name;
+    make_directories(directory);
+    // The same image may be signed for two tags at the same time.
+    const Fd lock(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!lock || !lock_file(lock.get(), LOCK_EX)) {
+        throw errno_error(directory.string(), errno);
+    }
+    std::size_t number = 1;
+    while (fs::exists(directory / signature_name(number)) &&
+           verification.problem_of(ctx, directory / signature_name(number))) {
+        ++number;
+    }
+    write_file(directory / signature_name(number), read_file(made), 0644, true);
 }
 
 }  // namespace edgegpu

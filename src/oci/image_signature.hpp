@@ -31,14 +31,20 @@ struct ImageSigning {
 [[nodiscard]] std::string find_image_key(const Context& ctx, const std::string& key,
                                          const std::filesystem::path& homedir);
 
-/// Writes the configuration (registries.d) by which skopeo leaves signatures in
-/// `signing.signatures`, to the new directory `directory`.
-void write_signature_store(const ImageSigning& signing, const std::filesystem::path& directory);
+/// Where skopeo leaves the signature of the image in `layout`, beside it.
+[[nodiscard]] std::filesystem::path signature_store(const std::filesystem::path& layout);
 
-/// Has skopeo verify the newest signature of the image with this manifest, which was pushed to
-/// `place`. Throws Error if there is none, or it would not be taken with the key.
-void verify_image_signature(const Context& ctx, const ImageSigning& signing,
-                            const ImagePlace& place, const std::filesystem::path& manifest,
-                            const std::string& digest);
+/// Writes the configuration (registries.d) by which skopeo leaves signatures in `store`, to the new
+/// directory `store`.
+void write_signature_store(const std::filesystem::path& store);
+
+/// Has skopeo verify the signature in `store` of the image with this manifest, which was pushed to
+/// `place`, and adds it to `signing.signatures`: in the place of the one that this key made for
+/// this name, or behind those that are there, by other keys or for other names (another tag,
+/// another registry), of which a node takes whichever fits. Throws Error if there is none, or it
+/// would not be taken with the key.
+void add_image_signature(const Context& ctx, const ImageSigning& signing,
+                         const std::filesystem::path& store, const ImagePlace& place,
+                         const std::filesystem::path& manifest, const std::string& digest);
 
 }  // namespace edgegpu

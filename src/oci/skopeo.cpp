@@ -368,8 +368,8 @@ void push_image(const Context& ctx, const fs::path& layout, const ImageAccess& a
                                                                ? "--dest-tls-verify=true"
                                                                : "--dest-tls-verify=false"};
     if (signing) {
-        const fs::path store = fs::path(layout).concat(".signatures");
-        write_signature_store(*signing, store);
+        const fs::path store = signature_store(layout);
+        write_signature_store(store);
         arguments.push_back("--registries.d=" + store.string());
         options.push_back("--sign-by=" + signing->key);
         task.environment = signing_environment(*signing);

@@ -204,9 +204,10 @@ TEST_F(MachineSetTest, RefusesWhatIsNoMachineSet) {
 
 TEST_F(MachineSetTest, TakesNotThePlaceOfTheSetThatItCopies) {
     request.name = "edge-x7k2p-worker-us-east-1a";
-    EXPECT_THAT(failure(aws_set),
-                HasSubstr("node.toml:9:1: machine set \"edge-x7k2p-worker-us-east-1a\" has the name "
-                          "of the one in "));
+    EXPECT_THAT(
+        failure(aws_set),
+        HasSubstr("node.toml:9:1: machine set \"edge-x7k2p-worker-us-east-1a\" has the name "
+                  "of the one in "));
 }
 
 TEST_F(MachineSetTest, RefusesSecrets) {

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include <sys/fsuid.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
 
 #include "support/error.hpp"
 #include "support/files/directory.hpp"

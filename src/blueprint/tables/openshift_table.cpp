@@ -72,9 +72,10 @@ std::string read_label_name(const TableReader& table, std::string_view key, cons
     constexpr std::size_t longest = 63;
     std::string name = read_object_name(table, key, hint);
     if (name.size() > longest) {
-        table.note(error_at(table.location(key),
-                            "\"{}\" has {} characters: labels of nodes and machines have {} at most",
-                            table.full_name(key), name.size(), longest));
+        table.note(
+            error_at(table.location(key),
+                     "\"{}\" has {} characters: labels of nodes and machines have {} at most",
+                     table.full_name(key), name.size(), longest));
     }
     return name;
 }
