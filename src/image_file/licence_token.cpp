@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -126,10 +127,15 @@ Injected read_licence_token(const TableReader& table, const fs::path& base,
             .hinted("three parts of base64 with dots between them, as the licence server gives it");
     }
     const auto expiry = claims->find("exp");
-    if (expiry != claims->end() && expiry->is_number_integer() &&
-        expiry->get<std::int64_t>() < commit.info().time) {
-        throw error_at(at, "{} expired before the commit was made", name)
-            .hinted("have the licence server make another one");
+    if (expiry != claims->end() && expiry->is_number()) {
+        const auto end = expiry->get<double>();
+        const bool earlier = end < static_cast<double>(commit.info().time);
+        // The commit may be as old as its newest package.
+        if (earlier || end < static_cast<double>(std::time(nullptr))) {
+            throw error_at(at, "{} {}", name,
+                           earlier ? "expired before the commit was made" : "has expired")
+                .hinted("have the licence server make another one");
+        }
     }
     Injected token;
     token.path = fmt::format("{}/{}", token_directory_of(gridd_conf), name);

@@ -1,11 +1,14 @@
 #include "image_file/injection_file.hpp"
 
+#include <ctime>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "blueprint/toml/mistakes.hpp"
 #include "image_file/licence_token.hpp"
+#include "support/base64.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
@@ -179,6 +182,9 @@ TEST(InjectionFile, WhatIsNoTokenOrIsNotUsedIsAnError) {
     write_file(fixture.directory() / "a.tok", licence_token(expired_1970));
     EXPECT_NE(fixture.failure(text).find("a.tok expired before the commit was made"),
               std::string::npos);
+    const std::string gone = fmt::format("{{\"exp\":{}}}", std::time(nullptr) - 60);
+    write_file(fixture.directory() / "a.tok", licence_token(to_base64(gone)));
+    EXPECT_NE(fixture.failure(text).find("a.tok has expired"), std::string::npos);
     write_file(fixture.directory() / "a.tok", licence_token(expires_2099));
     EXPECT_EQ(fixture.failure(text), "no error");
     EXPECT_NE(fixture.failure("[nvidia]\nclient_token = \"b.tok\"\n").find("b.tok"),
