@@ -1,5 +1,7 @@
 #include "publish/rollout.hpp"
 
+#include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -41,6 +43,18 @@ RolloutMoment moment_of(const RolloutCommand& command) {
     constexpr std::int64_t usual_devices = 10000;
     return {source_date_epoch().value_or(std::time(nullptr)),
             command.devices != 0 ? command.devices : usual_devices};
+}
+
+/// Pipelines set it for builds: what begins now would then have begun long ago, and devices have
+/// their turn at once; reports would come from the future, and nobody would look at them.
+void warn_of_present(const Context& ctx, const RolloutMoment& moment) {
+    const std::int64_t clock = std::time(nullptr);
+    if (std::abs(clock - moment.now) > rollout_hour) {
+        ctx.console->warn(fmt::format(
+            "SOURCE_DATE_EPOCH replaces the present: it is {}, and not {}, for turns, expiry and "
+            "reports. Unset it, unless that is meant",
+            minute_text(moment.now), minute_text(clock)));
+    }
 }
 
 Error no_plan(const RepositoryView& view, const std::string& ref) {
@@ -198,6 +212,7 @@ int run_change(const GlobalOptions& global, const RolloutCommand& command) {
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
+    warn_of_present(ctx, moment);
     allow_signatures(signer, plan_ref(command.ref), command.keys);
     Stages stages(ctx, command.ref);
     const ChangedRollout changed =
@@ -281,6 +296,7 @@ int run_rollout_check(const GlobalOptions& global, const RolloutCommand& command
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
+    warn_of_present(ctx, moment);
     allow_signatures(signer, plan_ref(command.ref), command.keys);
     const RolloutPlan plan = require_plan(RepositoryView(command.repo), command.ref).plan;
     RolloutFindings findings;
