@@ -42,7 +42,9 @@ std::filesystem::path cache_directory(const std::filesystem::path& wanted, Cache
             chosen = std::filesystem::path(home) / ".cache/edgegpu";
         } else {
             throw Error(ErrorKind::usage, "no place for the cache: HOME is not set")
-                .hinted("name a directory with --cache-dir");
+                .hinted(
+                    "set HOME or XDG_CACHE_HOME (a service of systemd has neither by itself); "
+                    "--cache-dir of some commands names a directory");
         }
     }
     return open_cache(chosen, access);
