@@ -17,9 +17,11 @@ namespace edgegpu {
 /// A file or directory of `[[customizations.files]]` / `directories`.
 struct FileRequest {
     std::string path;
-    std::string user = "root";
-    std::string group = "root";
-    /// Permission bits; unset: `usual_mode` for files, 0755 for directories.
+    /// Names or ids in the image; unset: root, and what a directory has that is there.
+    std::optional<std::string> user;
+    std::optional<std::string> group;
+    /// Permission bits; unset: `usual_mode` for files, 0755 for directories, and what one has that
+    /// is there.
     std::optional<unsigned> mode;
     std::string data;
     /// Absolute path on the build machine (`uri = "file://…"`) of the content; then `data` is

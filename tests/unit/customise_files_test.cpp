@@ -47,6 +47,25 @@ TEST_F(Files, FilesNeedAParentAndStayInEtc) {
               std::string::npos);
 }
 
+TEST_F(Files, ADirectoryOfAPackageKeepsWhatIsNotSaid) {
+    directory("/etc/polkit-1/rules.d", 0750, 0, 991);
+    FileRequest request;
+    request.path = "/etc/polkit-1/rules.d";
+    request.directory = true;
+    request.location = {"b.toml", 9, 1};
+    add_files(ctx, {request}, modes, tree);
+    EXPECT_EQ(tree.entries.at("/etc/polkit-1/rules.d").mode, 0750U);
+    EXPECT_EQ(tree.entries.at("/etc/polkit-1/rules.d").gid, 991U);
+    request.user = "chrony";
+    add_files(ctx, {request}, modes, tree);
+    EXPECT_EQ(tree.entries.at("/etc/polkit-1/rules.d").uid, 990U);
+    EXPECT_EQ(tree.entries.at("/etc/polkit-1/rules.d").gid, 991U);
+    request.user = request.group = "root";
+    add_files(ctx, {request}, modes, tree);
+    EXPECT_EQ(tree.entries.at("/etc/polkit-1/rules.d").uid, 0U);
+    EXPECT_EQ(tree.entries.at("/etc/polkit-1/rules.d").gid, 0U);
+}
+
 TEST_F(Files, FilesWithoutAModeGetTheOneThatTheirReaderInsistsOn) {
     directory("/etc/sudoers.d");
     FileRequest request;

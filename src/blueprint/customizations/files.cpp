@@ -90,8 +90,12 @@ void read_file_request(const TableReader& table, bool directory, Blueprint& blue
     file.location = table.location();
     file.directory = directory;
     static_cast<void>(table.has("path"));
-    table.attempt([&] { file.user = read_owner(table, "user", "root"); });
-    table.attempt([&] { file.group = read_owner(table, "group", "root"); });
+    for (const auto& [key, owner] : {std::pair{"user", &file.user}, {"group", &file.group}}) {
+        if (table.has(key)) {
+            table.attempt(
+                [&, name = key, said = owner] { *said = read_owner(table, name, "root"); });
+        }
+    }
     table.attempt([&] { file.mode = read_mode(table); });
     if (directory) {
         file.ensure_parents = table.boolean("ensure_parents", false);

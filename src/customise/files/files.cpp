@@ -62,7 +62,8 @@ void put_requested(const Context& ctx, Tree& tree, FileModes& modes, const FileR
                 "add it with [[customizations.directories]], or set 'ensure_parents = true' "
                 "there");
     }
-    const Owner owner = find_owner(tree, where, request.user, request.group);
+    Owner owner =
+        find_owner(tree, where, request.user.value_or("root"), request.group.value_or("root"));
     const auto existing = tree.entries.find(real);
     const bool exists = existing != tree.entries.end();
     Entry entry;
@@ -73,6 +74,9 @@ void put_requested(const Context& ctx, Tree& tree, FileModes& modes, const FileR
         }
         entry.type = EntryType::directory;
         entry.mode = request.mode.value_or(exists ? existing->second.mode : 0755);
+        // A directory that is there is its package's, but for what is said.
+        owner.uid = exists && !request.user ? existing->second.uid : owner.uid;
+        owner.gid = exists && !request.group ? existing->second.gid : owner.gid;
     } else {
         if (exists && (existing->second.type == EntryType::directory || !is_below(real, "/etc"))) {
             throw error(ErrorKind::usage, "{}: {} is already in the image", where, path)
