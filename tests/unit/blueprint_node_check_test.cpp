@@ -23,7 +23,8 @@ class NodeCheckTest : public BlueprintTest {};
 TEST(FilesOfTheCluster, AreThoseOfItsTemplates) {
     for (const char* path : {"/etc/kubernetes/kubelet.conf", "/etc/containers/registries.conf",
                              "/etc/crio/crio.conf.d/00-default",
-                             "/etc/systemd/system/kubelet.service.d/20-logging.conf"}) {
+                             "/etc/systemd/system/kubelet.service.d/20-logging.conf",
+                             "/etc/systemd/system/nodeip-configuration.service"}) {
         EXPECT_TRUE(is_file_of_cluster(path)) << path;
     }
     for (const char* path : {"/etc/kubernetes", "/etc/crio/crio.conf.d/99-nvidia.conf",

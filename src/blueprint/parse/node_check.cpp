@@ -41,6 +41,8 @@ constexpr std::array owned{"/etc/NetworkManager/conf.d/20-keyfiles.conf",
                            "/etc/systemd/system/kubelet*",
                            "/etc/systemd/system/kubelet*/**",
                            "/etc/systemd/system/machine-config-daemon-*",
+                           "/etc/systemd/system/nodeip-configuration.service",
+                           "/etc/systemd/system/on-prem-resolv-prepender.*",
                            "/etc/systemd/system/ovs-configuration.service",
                            "/etc/systemd/system/rpm-ostreed.service.d/10-mco-*",
                            "/etc/tmpfiles.d/cleanup-cni.conf"};
