@@ -61,7 +61,7 @@ std::string text_table(const std::vector<Finding>& findings, Readiness worst) {
 
 int run_doctor(const GlobalOptions& global, const std::filesystem::path& cache_dir) {
     Console console(console_output(global));
-    const Context ctx = command_context(global, console, cache_dir);
+    const Context ctx = context_with_cache(global, console, cache_dir);
     const std::vector<Finding> findings = examine_machine(ctx);
     Readiness worst = Readiness::good;
     for (const Finding& finding : findings) {

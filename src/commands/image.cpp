@@ -218,7 +218,7 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     // First of all: it forks, and reading a repository starts threads.
     Signer signer(&interrupted());
     Console console(console_output(global));
-    const Context ctx = command_context(global, console);
+    const Context ctx = context_with_cache(global, console);
     signer.log_to(ctx.log);
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);

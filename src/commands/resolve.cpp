@@ -67,7 +67,7 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     if (!command.lockfile.empty() && !command.dry_run) {
         require_lockfile_apart(blueprint, command.lockfile);
     }
-    Context ctx = command_context(global, console, command.cache_dir);
+    Context ctx = context_with_cache(global, console, command.cache_dir);
     ctx.offline = command.offline;
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();

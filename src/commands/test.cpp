@@ -119,7 +119,7 @@ RehearsalRequest request_of(const TestCommand& command, Console& console, const 
 
 int run_test(const GlobalOptions& global, const TestCommand& command) {
     Console console(console_output(global));
-    const Context ctx = command_context(global, console);
+    const Context ctx = context_with_cache(global, console);
     TemporaryDirectory place(large_temporary_directory() / "edgegpu-test");
     if (!command.junit.empty()) {
         require_writable_directory(command.junit);

@@ -109,7 +109,7 @@ int run_why(const GlobalOptions& global, const WhyCommand& command) {
     }
     output.quiet = true;
     Console console(std::move(output));
-    Context ctx = command_context(global, console, command.cache_dir);
+    Context ctx = context_with_cache(global, console, command.cache_dir);
     ctx.offline = command.offline;
     const CacheLock cache_lock(ctx, CacheUse::resolve);
     ctx.slot = cache_lock.slot();

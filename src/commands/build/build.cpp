@@ -109,14 +109,19 @@ ConsoleOutput console_output(const GlobalOptions& global) {
     return output;
 }
 
-Context command_context(const GlobalOptions& global, Console& console,
-                        const std::filesystem::path& cache_dir) {
+Context command_context(const GlobalOptions& global, Console& console) {
     Context ctx;
-    ctx.cache = cache_directory(cache_dir);
     ctx.log = global.log;
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     ctx.jobs = available_processors();
+    return ctx;
+}
+
+Context context_with_cache(const GlobalOptions& global, Console& console,
+                           const std::filesystem::path& cache_dir) {
+    Context ctx = command_context(global, console);
+    ctx.cache = cache_directory(cache_dir);
     return ctx;
 }
 
