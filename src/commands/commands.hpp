@@ -342,8 +342,9 @@ void show_remarks(const Blueprint& blueprint, Console& console);
 /// stderr with the options of the command line, and the log, for a Console.
 [[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 
-/// What a command other than build runs with: all processors, `console` and the log; it ends when it
-/// is interrupted. `console` must outlive it. It has no cache: who only publishes may have no home.
+/// What a command other than build runs with: all processors, `console` and the log; it ends when
+/// it is interrupted. `console` must outlive it. It has no cache: who only publishes may have no
+/// home.
 [[nodiscard]] Context command_context(const GlobalOptions& global, Console& console);
 
 /// The same with the cache at `cache_dir` (empty: the user's).

@@ -310,6 +310,12 @@ void require_ref_name(const std::string& ref) {
                     is_ref(ref) ? ": it is too long" : "")
             .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
     }
+    // Clients take it for a commit, and never ask for the ref.
+    if (is_sha256(ref)) {
+        throw error(ErrorKind::usage, "\"{}\" is not a valid ref: it is the checksum of a commit",
+                    ref)
+            .hinted("name the ref that devices follow");
+    }
 }
 
 Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)

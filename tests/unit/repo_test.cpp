@@ -64,7 +64,8 @@ TEST(Repo, AnotherDirectoryIsRefused) {
 
 TEST(Repo, InvalidRefsAreRefused) {
     CommitFixture fixture;
-    for (const char* ref : {"", "../x", "a b", "/a"}) {
+    for (const std::string& ref : {std::string(), std::string("../x"), std::string("a b"),
+                                   std::string("/a"), std::string(64, 'a')}) {
         EXPECT_NE(message_of_open(fixture, ref).find("is not a valid ref"), std::string::npos)
             << ref;
     }
