@@ -1,13 +1,11 @@
 """Disks after a power cut, started: they have to come up healthy, and the next run of the updater has to end the upgrade."""
-import functools
-import http.server
 import json
 import re
 import shutil
 import subprocess
-import threading
 
 from rehearsal import ROOT
+from served import Site
 
 LIMIT_S = 900
 HEALTH = "systemctl is-system-running --wait; systemctl --failed --no-legend --plain; systemctl is-active greenboot-healthcheck.service boot-complete.target"
@@ -46,11 +44,6 @@ class Machine:
         self.driver.stderr.close()
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 def running(machine):
     """(the commit that runs, its complaints)."""
     _, commit = machine.run("ostree admin status | sed -n 's/^\\* [^ ]* \\([0-9a-f]*\\)\\.[0-9].*/\\1/p'")
@@ -61,8 +54,6 @@ def running(machine):
 
 def boot(disk, moment, work, commits, name):
     """Whether the disk starts healthy and ends the upgrade."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(work / "edge")))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     problems, way = [], []
     machine = Machine(disk, work / "machine")
     try:
@@ -70,9 +61,9 @@ def boot(disk, moment, work, commits, name):
         commit, complaints = running(machine)
         way.append({commits[0]: "old", commits[1]: "new"}.get(commit, commit or "?"))
         problems += complaints
-        url = f"http://10.0.2.2:{server.server_address[1]}"
-        machine.run(f"sed -i -e 's#^url=.*#url={url}#' -e '/^tls-/d' /etc/ostree/remotes.d/*.conf")
-        status, said = machine.run("edgegpu-update now --no-restart 2>&1", LIMIT_S)
+        with Site(work / "edge") as site:
+            machine.run(f"sed -i -e 's#^url=.*#url={site.url}#' -e '/^tls-/d' /etc/ostree/remotes.d/*.conf")
+            status, said = machine.run("edgegpu-update now --no-restart 2>&1", LIMIT_S)
         if status != 0:
             problems.append(f"edgegpu-update: {status}: {said}")
         machine.do(f"reboot {LIMIT_S}")
@@ -88,7 +79,5 @@ def boot(disk, moment, work, commits, name):
         problems.append(str(problem))
     finally:
         machine.end()
-        server.shutdown()
-        server.server_close()
     print(f"{'not ok' if problems else 'ok'} started {name}, cut at event {moment}: {' → '.join(way)}", *problems, sep="\n    ", flush=True)
     return not problems
