@@ -339,6 +339,11 @@ int run_bundles(const GlobalOptions& global, const std::string& wanted);
 /// Shows the blueprint's warnings and notes on the console.
 void show_remarks(const Blueprint& blueprint, Console& console);
 
+/// Ids of the enabled repositories whose metadata are not verified, and whose packages are or are
+/// not (`packages`).
+[[nodiscard]] std::vector<std::string> unverified_repositories(
+    const std::vector<Repository>& repositories, bool packages);
+
 /// stderr with the options of the command line, and the log, for a Console.
 [[nodiscard]] ConsoleOutput console_output(const GlobalOptions& global);
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/image_oci.hpp"
+#include "commands/image/image_oci.hpp"
 #include "commands/parser/option_values.hpp"
 #include "commands/parser/options.hpp"
 #include "image_file/disk_format.hpp"

@@ -1,4 +1,4 @@
-#include "commands/image_machine.hpp"
+#include "commands/image/image_machine.hpp"
 
 #include <algorithm>
 #include <string_view>

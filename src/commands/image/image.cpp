@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
+#include "commands/image/image_machine.hpp"
+#include "commands/image/image_oci.hpp"
 #include "commands/image_blueprint.hpp"
-#include "commands/image_machine.hpp"
-#include "commands/image_oci.hpp"
 #include "execution/context.hpp"
 #include "execution/interrupt.hpp"
 #include "execution/stage.hpp"

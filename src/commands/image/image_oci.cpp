@@ -1,4 +1,4 @@
-#include "commands/image_oci.hpp"
+#include "commands/image/image_oci.hpp"
 
 #include <algorithm>
 #include <filesystem>
