@@ -26,11 +26,10 @@ SHARDS = {"unit": os.cpu_count() or 1, "integration": 1}
 MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
-REHEARSALS = ("rollback_test", "install_test", "encryption_test", "gpu_health_test")
+REHEARSALS = ("rollback_test", "install_test", "encryption_test", "gpu_health_test", "rollout_boot_test")
 # Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
 # has run. The rows are ordered so that the days take about as long. clang-tidy reads one of TIDY_PARTS a day.
-BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test", "boot_link_test",
-             "rollout_boot_test"),
+BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test", "boot_link_test"),
             ("image_options_test", "kill_test", "oci_image_test", "ordinary_user_test", "dkms_test", "shared_cache_test",
              "cache_truth_test", "cache_sequences_test"),
             ("first_change_test", "builds_test", "hostile_packages_test", "installer_test"),
@@ -46,7 +45,7 @@ TIDY_PARTS = tuple(f"{part}/6" for part in range(1, 7))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "oci_image_test", "cache_sequences_test", "cache_truth_test", "shared_cache_test", "kill_test",
            "image_options_test", "ordinary_user_test", "hostile_packages_test", "image_test", "builds_test", "first_change_test",
-           "upgrade_test", "rollout_boot_test", "gpu_access_test", "install_test")
+           "upgrade_test", "gpu_access_test", "install_test")
 # Of tests/integration, what takes seconds and needs no lab: scripts of suite "quick".
 QUICK = ("help_test", "source_rules_test")
 # What scripts run: the program, what is installed beside it, those that images carry, the stand-ins for rpm-ostree, rpmdb
