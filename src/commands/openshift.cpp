@@ -28,7 +28,7 @@ constexpr std::string_view digest_prefix = "sha256:";
 /// "sha256:…" without the prefix.
 std::string digest_of(const OpenshiftCommand& command) {
     const std::string& digest = command.digest;
-    const std::string hex =
+    std::string hex =
         digest.starts_with(digest_prefix) ? digest.substr(digest_prefix.size()) : digest;
     if (!is_sha256(hex)) {
         throw error(ErrorKind::usage, "--digest {} is not the digest of an image", digest)

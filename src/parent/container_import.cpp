@@ -226,7 +226,7 @@ private:
             detached_ = std::move(object);
             return;
         }
-        if (type == OSTREE_OBJECT_TYPE_COMMIT && std::exchange(commit_, checksum) != "") {
+        if (type == OSTREE_OBJECT_TYPE_COMMIT && !std::exchange(commit_, checksum).empty()) {
             throw damaged("it has two commits");
         }
         GlibFailure failure;
