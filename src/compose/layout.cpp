@@ -19,13 +19,6 @@ namespace edgegpu {
 
 namespace {
 
-Entry directory(unsigned mode) {
-    Entry entry;
-    entry.type = EntryType::directory;
-    entry.mode = mode;
-    return entry;
-}
-
 /// The entry at exactly this path, without following links, or nullptr.
 const Entry* literal(const Tree& tree, std::string_view path) {
     const auto found = tree.entries.find(path);
@@ -138,7 +131,7 @@ void place_rpmdb(Tree& tree) {
     for (const auto& [path, entry] : entries_below(tree.entries, database)) {
         copies[base + path.substr(database.size())] = entry;
     }
-    tree.entries[base] = directory(0755);
+    tree.entries[base] = directory_entry(0755);
     tree.entries.merge(copies);
 }
 
@@ -199,14 +192,14 @@ void link_places_into_var(Tree& tree) {
                         place.path, describe(*literal(tree, place.path)), place.link);
         }
         if (literal(tree, place.target) == nullptr) {
-            put_entry(tree, place.target, directory(place.mode));
+            put_entry(tree, place.target, directory_entry(place.mode));
         }
         tree.entries[std::string(place.path)] = link_to(place.link);
     }
     for (const char* name : {"bin", "etc", "games", "include", "lib", "sbin", "share", "src"}) {
         const std::string path = fmt::format("/var/usrlocal/{}", name);
         if (literal(tree, path) == nullptr) {
-            tree.entries[path] = directory(0755);
+            tree.entries[path] = directory_entry(0755);
         }
     }
 }
@@ -256,10 +249,10 @@ void empty_mount_points(const Context& ctx, Tree& tree) {
             }
             remove_entry(tree, point);
         }
-        tree.entries[std::string(point)] = directory(mode);
+        tree.entries[std::string(point)] = directory_entry(mode);
     }
     tree.entries["/ostree"] = link_to("sysroot/ostree");
-    tree.entries["/"] = directory(0755);
+    tree.entries["/"] = directory_entry(0755);
 }
 
 /// Throws for a top-level path that no rule translates, instead of dropping it.
@@ -318,7 +311,7 @@ void add_mount_points(const std::vector<std::string>& points, Tree& tree) {
     for (const std::string& point : points) {
         for (std::size_t slash = 0; slash != std::string::npos;) {
             slash = point.find('/', slash + 1);
-            tree.entries.try_emplace(point.substr(0, slash), directory(0755));
+            tree.entries.try_emplace(point.substr(0, slash), directory_entry(0755));
         }
     }
 }

@@ -18,13 +18,6 @@ namespace edgegpu {
 
 namespace {
 
-Entry plain_directory(unsigned mode) {
-    Entry entry;
-    entry.type = EntryType::directory;
-    entry.mode = mode;
-    return entry;
-}
-
 const Entry* entry_at(const Tree& tree, const std::string& path, EntryType type) {
     const auto found = tree.entries.find(path);
     return found == tree.entries.end() || found->second.type != type ? nullptr : &found->second;
@@ -138,7 +131,7 @@ private:
         const char type = words[0].front();
         Entry entry;
         if (std::string_view("dDvqQ").find(type) != std::string_view::npos) {
-            entry = plain_directory(0755);
+            entry = directory_entry(0755);
         } else if (type == 'L' && words.size() > 6) {
             const std::optional<std::string> target = unescape_tmpfiles_path(words[6]);
             if (target) {
@@ -211,7 +204,7 @@ void undo_layout(const Context& ctx, Tree& tree) {
     for (const MovedDirectory& moved : moved_directories) {
         if (entry_at(tree, std::string(moved.path), EntryType::symlink) != nullptr) {
             tree.entries[std::string(moved.path)] =
-                plain_directory(moved.path == "/root" ? 0700 : 0755);
+                directory_entry(moved.path == "/root" ? 0700 : 0755);
         }
     }
     fill_var(tree);

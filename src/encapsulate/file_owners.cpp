@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "repository/package_database.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
@@ -18,10 +16,6 @@
 namespace edgegpu {
 
 namespace {
-
-constexpr const char* database_directory = "/usr/share/rpm";
-constexpr std::uint64_t largest_database = 512U << 20U;
-constexpr std::size_t most_database_files = 32;
 
 /// Run in a sandbox by sh, in a directory with the database: lines "=SOURCE RPM/NAME" and, for each
 /// of the package's files, the path. No package has a slash in its name.
@@ -80,25 +74,6 @@ FileOwners parse_list(std::string_view lines) {
     return FileOwners(std::move(owners));
 }
 
-/// name → content of the database's files.
-std::map<std::string, std::string> read_database(const CommitView& commit) {
-    std::map<std::string, std::string> files;
-    const std::optional<CommitNode> node = commit.find(database_directory);
-    if (!node || !node->directory) {
-        return files;
-    }
-    for (const auto& [name, file] : commit.list(*node, database_directory)) {
-        if (file.directory || name == list_name || files.size() == most_database_files) {
-            continue;
-        }
-        const std::string path = fmt::format("{}/{}", database_directory, name);
-        if (auto content = commit.read(path, largest_database)) {
-            files.emplace(name, std::move(*content));
-        }
-    }
-    return files;
-}
-
 }  // namespace
 
 std::string_view FileOwners::owner(std::string_view path) const {
@@ -127,7 +102,7 @@ FileOwners read_file_owners(const Context& ctx, const CommitView& commit) {
     };
     ToolCommand command;
     command.argv = {"sh", "-c", std::string(list_packages)};
-    command.inputs = read_database(commit);
+    command.inputs = package_database(commit, list_name);
     command.outputs = {list_name};
     if (command.inputs.empty()) {
         return unknown("the commit has no package database");

@@ -38,6 +38,13 @@ auto bounds_below(Map& entries, std::string_view directory) {
 
 }  // namespace
 
+Entry directory_entry(unsigned mode) {
+    Entry entry;
+    entry.type = EntryType::directory;
+    entry.mode = mode;
+    return entry;
+}
+
 Entry link_to(std::string_view target) {
     Entry entry;
     entry.type = EntryType::symlink;

@@ -38,6 +38,8 @@ struct Entry {
 /// ("/etc/…", "/var/…") until `finish_layout`, then those in an ostree commit ("/usr/etc/…").
 using Entries = std::map<std::string, Entry, std::less<>>;
 
+/// The entry of a directory of root.
+[[nodiscard]] Entry directory_entry(unsigned mode);
 /// The entry of a symbolic link.
 [[nodiscard]] Entry link_to(std::string_view target);
 

@@ -342,15 +342,30 @@ void require_complete(const Context& ctx, const fs::path& place, const std::stri
     }
 }
 
-ImportedCommit make_repository(const Context& ctx, const StoredImage& image, NewEntry& entry) {
-    const fs::path place = entry.directory() / repository_name;
+/// Makes the repository that an image is imported into.
+RepoHandle create_repository(const Context& ctx, const fs::path& place) {
     GlibFailure failure;
     const FileHandle file(g_file_new_for_path(place.c_str()));
-    const RepoHandle repo(ostree_repo_new(file.get()));
-    if (ostree_repo_create(repo.get(), OSTREE_REPO_MODE_BARE_USER, nullptr, failure.out()) ==
-        FALSE) {
+    RepoHandle repo(ostree_repo_new(file.get()));
+    bool made = ostree_repo_create(repo.get(), OSTREE_REPO_MODE_BARE_USER, nullptr,
+                                   failure.out()) == TRUE;
+    if (made) {
+        // By default ostree writes nothing while less than 3 % of the file system are free, which
+        // on a large disk are many times what an image needs.
+        const Handle<GKeyFile, g_key_file_unref> config(ostree_repo_copy_config(repo.get()));
+        g_key_file_set_string(config.get(), "core", "min-free-space-percent", "0");
+        made = ostree_repo_write_config(repo.get(), config.get(), failure.out()) == TRUE &&
+               ostree_repo_reload_config(repo.get(), nullptr, failure.out()) == TRUE;
+    }
+    if (!made) {
         throw failure.to_error(ctx.cache.string(), "the parent's repository");
     }
+    return repo;
+}
+
+ImportedCommit make_repository(const Context& ctx, const StoredImage& image, NewEntry& entry) {
+    const fs::path place = entry.directory() / repository_name;
+    const RepoHandle repo = create_repository(ctx, place);
     Transaction transaction(repo.get());
     std::string commit = ContainerImport(ctx, image, repo.get()).run();
     transaction.commit();

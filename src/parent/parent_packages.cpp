@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include <rpm/rpmpgp.h>
 #include <sys/stat.h>
 
+#include "repository/package_database.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
@@ -20,10 +19,7 @@ namespace edgegpu {
 
 namespace {
 
-constexpr const char* database_directory = "/usr/share/rpm";
-constexpr std::uint64_t largest_database = 1024U << 20U;
 constexpr std::uint64_t largest_export = 2048ULL << 20U;
-constexpr std::size_t most_database_files = 32;
 constexpr const char* export_name = "headers";
 
 /// Precedes each header that `rpmdb --exportdb` writes.
@@ -32,24 +28,6 @@ constexpr std::string_view header_magic("\x8e\xad\xe8\x01\0\0\0\0", 8);
 constexpr std::size_t numbers_size = 8;
 constexpr std::size_t index_entry_size = 16;
 constexpr std::uint64_t largest_header = 256U << 20U;
-
-std::map<std::string, std::string> read_database(const CommitView& commit) {
-    std::map<std::string, std::string> files;
-    const std::optional<CommitNode> node = commit.find(database_directory);
-    if (!node || !node->directory) {
-        return files;
-    }
-    for (const auto& [name, file] : commit.list(*node, database_directory)) {
-        if (file.directory || name == export_name || files.size() == most_database_files) {
-            continue;
-        }
-        const std::string path = fmt::format("{}/{}", database_directory, name);
-        if (auto content = commit.read(path, largest_database)) {
-            files.emplace(name, std::move(*content));
-        }
-    }
-    return files;
-}
 
 std::uint32_t number_at(std::string_view text, std::size_t at) {
     std::uint32_t number = 0;
@@ -128,11 +106,11 @@ std::vector<std::string> read_headers(const Context& ctx, const CommitView& comm
     ToolCommand command;
     command.argv = {"sh", "-c",
                     fmt::format("exec rpmdb --dbpath \"$PWD\" --exportdb >{}", export_name)};
-    command.inputs = read_database(commit);
+    command.inputs = package_database(commit, export_name);
     command.outputs = {export_name};
     command.output_limit = largest_export;
     if (command.inputs.empty()) {
-        throw error(ErrorKind::usage, "{} has no package database in {}", name, database_directory)
+        throw error(ErrorKind::usage, "{} has no package database in /usr/share/rpm", name)
             .hinted("a layer needs a parent that consists of packages");
     }
     const ToolResult result = run_tool(ctx, command);

@@ -83,6 +83,8 @@ TEST_F(ParentTableTest, APackageSetIsNotTheDefaultOfALayer) {
 TEST_F(ParentTableTest, WhatALayerCannotHaveIsRefused) {
     EXPECT_THAT(mistakes("image = \"oci:/x\"\n[updates]\n"),
                 HasSubstr("b.toml:9:1: [updates] cannot be used together with [parent]"));
+    EXPECT_THAT(mistakes("image = \"oci:/x\"\n[microshift]\nmanifests = \"etc\"\n"),
+                HasSubstr("b.toml:9:1: [microshift] cannot be used together with [parent]"));
 }
 
 }  // namespace

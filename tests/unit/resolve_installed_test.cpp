@@ -86,6 +86,12 @@ TEST_F(PoolOnParent, HasThePackagesOfTheParentBesideThoseOfRepositories) {
     EXPECT_EQ(pool_->installed_uname(), "6.1-1.x86_64");
 }
 
+TEST_F(PoolOnParent, AKeyOfRpmIsNoPackage) {
+    installed_.headers.push_back(header_of("gpg-pubkey", "5a6340b3", "gpg(edge)"));
+    open();
+    EXPECT_EQ(installed_packages(), 1U);
+}
+
 TEST_F(PoolOnParent, KeepsTheOnlyKernelOfTheParent) {
     add_kernel("6.1");
     open({"kernel-core-6.2-1.x86_64"});

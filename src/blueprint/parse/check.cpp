@@ -218,8 +218,8 @@ void check_parent(const Blueprint& blueprint, Mistakes& mistakes) {
                              .hinted(std::string(hint)));
         }
     };
-    refuse(!microshift.bundles.empty() || microshift.config || !microshift.embed_images.empty(),
-           microshift.location, "[microshift]", "put it into the blueprint of the parent");
+    refuse(!microshift.location.file.empty() || !microshift.bundles.empty(), microshift.location,
+           "[microshift]", "put it into the blueprint of the parent");
     refuse(!blueprint.package_set.name.empty(), blueprint.package_set.location, "package_set",
            "the parent has the packages of a bootable image already");
     refuse(blueprint.updates.has_value(),

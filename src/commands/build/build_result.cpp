@@ -80,7 +80,7 @@ std::string build_document(const BuildResult& result, const Blueprint& blueprint
         {"kernel", result.resolution.kernel_uname},
         {"driver", result.resolution.driver_version},
         {"package_set", describe_package_set(blueprint.package_set)},
-        {"layer_on", result.resolution.parent},
+        {"layered_on", result.resolution.parent},
         {"packages", totals.packages},
         {"package_bytes", totals.download},
         {"unverified_repositories", unverified_repositories(blueprint.repositories, false)},

@@ -50,13 +50,6 @@ constexpr std::string_view opaque = ".wh..wh..opq";
 /// Of others than `opaque`: records of aufs.
 constexpr std::string_view aufs_record = ".wh..wh.";
 
-Entry directory_entry(unsigned mode) {
-    Entry entry;
-    entry.type = EntryType::directory;
-    entry.mode = mode;
-    return entry;
-}
-
 std::string parent_of_path(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == 0 ? "/" : path.substr(0, slash);

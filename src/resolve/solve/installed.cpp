@@ -1,5 +1,8 @@
 #include "resolve/solve/installed.hpp"
 
+#include <memory>
+#include <string_view>
+
 #include <rpm/header.h>
 
 extern "C" {
@@ -20,6 +23,12 @@ struct FreeState {
     void operator()(void* state) const noexcept { rpm_state_free(state); }
 };
 
+/// Keys that rpm has imported are in its database, and no packages.
+bool is_key(Header header) {
+    const char* name = headerGetString(header, RPMTAG_NAME);
+    return name != nullptr && std::string_view(name) == "gpg-pubkey";
+}
+
 }  // namespace
 
 void add_installed(Pool* pool, const InstalledPackages& installed) {
@@ -28,6 +37,9 @@ void add_installed(Pool* pool, const InstalledPackages& installed) {
     for (const std::string& blob : installed.headers) {
         const InstalledHeader header(headerImport(
             const_cast<char*>(blob.data()), static_cast<unsigned>(blob.size()), HEADERIMPORT_COPY));
+        if (header && is_key(header.get())) {
+            continue;
+        }
         void* handle = header ? rpm_byrpmh(state.get(), header.get()) : nullptr;
         if (handle == nullptr ||
             repo_add_rpm_handle(repo, handle, REPO_REUSE_REPODATA | REPO_NO_INTERNALIZE) == 0) {
