@@ -6,11 +6,11 @@
 #include "blueprint/customizations/password_hash.hpp"
 #include "blueprint/customizations/ssh_key.hpp"
 #include "blueprint/parse/parse.hpp"
-#include "blueprint/sources/overlay_archive.hpp"
 #include "blueprint/sources/policy_rule.hpp"
 #include "fuzz/targets.hpp"
 #include "resolve/resolution.hpp"
 #include "support/files/file.hpp"
+#include "support/files/tar_reader.hpp"
 #include "support/path_glob.hpp"
 
 namespace edgegpu::fuzz {

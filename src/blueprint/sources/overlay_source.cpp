@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blueprint/sources/overlay_archive.hpp"
 #include "blueprint/sources/source_directory.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
 #include "support/files/file.hpp"
+#include "support/files/tar_reader.hpp"
 #include "support/handles.hpp"
 #include "support/path_glob.hpp"
 #include "support/text/terminal_text.hpp"

@@ -1,4 +1,4 @@
-#include "customise/images/layer_member.hpp"
+#include "oci/layer_member.hpp"
 
 #include <climits>
 #include <cstdint>

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "blueprint/sources/overlay_archive.hpp"
 #include "image/entries.hpp"
 #include "support/error.hpp"
+#include "support/files/tar_reader.hpp"
 
 namespace edgegpu {
 

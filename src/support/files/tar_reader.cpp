@@ -1,4 +1,4 @@
-#include "blueprint/sources/overlay_archive.hpp"
+#include "support/files/tar_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::size_t block_size = 128UL * 1024UL;
+constexpr std::size_t archive_block_size = 128UL * 1024UL;
 
 /// The raw bytes if the archive has any, else libarchive's UTF-8 from a pax header.
 std::string either(const char* bytes, const char* utf8) {
@@ -51,7 +51,7 @@ struct TarReader::Impl {
     TarFile file;
     Decompressor content;
     Sha256 digest{};
-    std::array<char, block_size> block{};
+    std::array<char, archive_block_size> block{};
     /// of `content`; thrown when libarchive, a C library, has returned
     std::exception_ptr failure{};
     Handle<archive, archive_read_free> reader{archive_read_new()};
@@ -151,7 +151,7 @@ bool TarReader::next(TarMember& member) {
 }
 
 void TarReader::read(const std::function<void(const char*, std::size_t)>& use) {
-    std::array<char, block_size> buffer;
+    std::array<char, archive_block_size> buffer;
     std::uint64_t left = impl_->size;
     while (left > 0) {
         const auto got = archive_read_data(impl_->reader.get(), buffer.data(), buffer.size());
