@@ -7,15 +7,16 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <gio/gio.h>
 #include <ostree.h>
 #include <sys/stat.h>
 
-#include "blueprint/sources/overlay_archive.hpp"
 #include "cache/store.hpp"
+#include "parent/derived_layers.hpp"
+#include "parent/object_writer.hpp"
 #include "repository/object_walk.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/files/tar_reader.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 #include "support/text/text.hpp"
@@ -35,8 +36,6 @@ constexpr std::size_t object_name_size = 65;
 /// What importers take, in bytes.
 constexpr std::uint64_t largest_attributes = 1U << 20U;
 constexpr std::uint64_t most_in_layers = 64ULL << 30U;
-
-using StreamHandle = Handle<GOutputStream, g_object_unref>;
 
 /// A member of a layer that is an object.
 struct ObjectMember {
@@ -72,62 +71,29 @@ std::optional<OstreeObjectType> metadata_type(std::string_view type) {
     return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A transaction of a repository, undone unless it was committed.
-class Transaction {
-public:
-    explicit Transaction(OstreeRepo* repo) : repo_(repo) {
-        GlibFailure failure;
-        if (ostree_repo_prepare_transaction(repo_, nullptr, nullptr, failure.out()) == FALSE) {
-            throw failure.to_error("the cache", "the parent's repository");
-        }
-    }
-    Transaction(const Transaction&) = delete;
-    Transaction& operator=(const Transaction&) = delete;
-    ~Transaction() {
-        if (repo_ != nullptr) {
-            ostree_repo_abort_transaction(repo_, nullptr, nullptr);
-        }
-    }
-
-    void commit() {
-        GlibFailure failure;
-        if (ostree_repo_commit_transaction(repo_, nullptr, nullptr, failure.out()) == FALSE) {
-            throw failure.to_error("the cache", "the parent's repository");
-        }
-        repo_ = nullptr;
-    }
-
-private:
-    OstreeRepo* repo_;
-};
-
 /// Writes the objects of an image's layers into a repository.
 class ContainerImport {
 public:
-    ContainerImport(const Context& ctx, const StoredImage& image, OstreeRepo* repo)
-        : ctx_(ctx), image_(image), repo_(repo) {}
+    ContainerImport(const Context& ctx, const StoredImage& image, ObjectWriter& writer)
+        : ctx_(ctx), image_(image), writer_(writer) {}
 
-    /// Returns the commit's checksum.
-    std::string run() {
+    /// Reads the first `count` layers. Returns the commit's checksum.
+    std::string run(std::size_t count) {
         std::uint64_t packed = 0;
         for (const StoredFile& layer : image_.layers) {
             packed += layer.size;
         }
         const UnpackLimit limit =
             UnpackLimit(most_in_layers).with(most_unpacked(packed, 1U << 30U));
-        for (std::size_t i = 0; i < image_.layers.size(); ++i) {
-            read_layer(image_.layers[i], image_.diff_ids[i], limit);
+        for (std::size_t i = 0; i < count; ++i) {
+            read_layer(image_.layers[i], image_.diff_ids.at(i), limit);
             ctx_.console->progress(i + 1, image_.layers.size(), "layers of the parent");
         }
         if (commit_.empty()) {
             throw damaged("no layer has a commit");
         }
         if (detached_) {
-            GlibFailure failure;
-            if (ostree_repo_write_commit_detached_metadata(repo_, commit_.c_str(), detached_.get(),
-                                                           nullptr, failure.out()) == FALSE) {
-                throw written(failure, commit_);
-            }
+            writer_.add_detached(commit_, detached_.get());
         }
         return commit_;
     }
@@ -138,11 +104,6 @@ private:
             .hinted(
                 "it is damaged, or was not made by a tool that knows ostree's container "
                 "format: push it again");
-    }
-
-    [[nodiscard]] Error written(const GlibFailure& failure, const std::string& checksum) const {
-        return failure.to_error(ctx_.cache.string(),
-                                fmt::format("image {}: object {}", image_.called, checksum));
     }
 
     void read_layer(const StoredFile& layer, const std::string& diff_id, const UnpackLimit& limit) {
@@ -229,11 +190,7 @@ private:
         if (type == OSTREE_OBJECT_TYPE_COMMIT && !std::exchange(commit_, checksum).empty()) {
             throw damaged("it has two commits");
         }
-        GlibFailure failure;
-        if (ostree_repo_write_metadata(repo_, type, checksum.c_str(), object.get(), nullptr,
-                                       nullptr, failure.out()) == FALSE) {
-            throw written(failure, checksum);
-        }
+        writer_.add_metadata(type, checksum, object.get());
     }
 
     void add_attributes(const std::string& checksum, const std::string& content) {
@@ -255,41 +212,19 @@ private:
             throw damaged(
                 fmt::format("object {} is neither file nor link with attributes", checksum));
         }
-        GVariant* const attributes = std::exchange(next_, {}).second;
-        const auto uid = static_cast<std::uint32_t>(member.uid);
-        const auto gid = static_cast<std::uint32_t>(member.gid);
-        GlibFailure failure;
-        if (member.type == S_IFLNK) {
-            const TextHandle made(ostree_repo_write_symlink(repo_, checksum.c_str(), uid, gid,
-                                                            attributes, member.target.c_str(),
-                                                            nullptr, failure.out()));
-            if (!made) {
-                throw written(failure, checksum);
-            }
-            return;
-        }
-        const StreamHandle writer(G_OUTPUT_STREAM(
-            ostree_repo_write_regfile(repo_, checksum.c_str(), uid, gid, S_IFREG | member.mode,
-                                      member.size, attributes, failure.out())));
-        if (!writer) {
-            throw written(failure, checksum);
-        }
-        reader.read([&](const char* data, std::size_t size) {
-            if (g_output_stream_write_all(writer.get(), data, size, nullptr, nullptr,
-                                          failure.out()) == FALSE) {
-                throw written(failure, checksum);
-            }
-        });
-        const TextHandle made(ostree_content_writer_finish(OSTREE_CONTENT_WRITER(writer.get()),
-                                                           nullptr, failure.out()));
-        if (!made) {
-            throw written(failure, checksum);
-        }
+        FileHeader header;
+        header.uid = static_cast<std::uint32_t>(member.uid);
+        header.gid = static_cast<std::uint32_t>(member.gid);
+        header.mode = member.mode;
+        header.target = member.target;
+        header.size = member.size;
+        header.attributes = std::exchange(next_, {}).second;
+        writer_.add_file(checksum, header, [&](const auto& use) { reader.read(use); });
     }
 
     const Context& ctx_;
     const StoredImage& image_;
-    OstreeRepo* repo_;
+    ObjectWriter& writer_;
     std::string commit_;
     VariantHandle detached_;
     /// of the layer
@@ -298,16 +233,19 @@ private:
     std::pair<std::string, GVariant*> next_;
 };
 
-/// Refuses what has no commit, and layers that no commit has.
-void require_encapsulated(const StoredImage& image, const SourceLocation& location) {
-    const auto label = [&](const char* name) { return image_label(image.config, name); };
-    const std::string last = label("ostree.final-diffid");
-    if (last.empty() || label("ostree.commit").empty()) {
-        throw error_at(location, "image {} has no ostree commit: it lacks the label {}",
-                       image.called, last.empty() ? "ostree.final-diffid" : "ostree.commit")
+/// How many layers of an image have its commit; none if it is an image of files alone, as bootc
+/// takes them. Throws for one that no device would take.
+std::size_t layers_of_commit(const StoredImage& image, const SourceLocation& location) {
+    const std::string last = image_label(image.config, "ostree.final-diffid");
+    if (last.empty()) {
+        if (is_for_devices(image)) {
+            return 0;
+        }
+        throw error_at(location, "image {} is no image of a device: it has none of the labels {}",
+                       image.called, "ostree.final-diffid, ostree.bootable and containers.bootc")
             .hinted(
-                "a parent is an image that ostree, rpm-ostree or edgegpu image --type oci made "
-                "of a commit");
+                "a parent is an image that bootc or rpm-ostree can start, for instance one that "
+                "edgegpu image --type oci made of a commit");
     }
     const std::string prefix = "sha256:";
     const auto found = std::ranges::find_if(
@@ -316,15 +254,7 @@ void require_encapsulated(const StoredImage& image, const SourceLocation& locati
         throw error(ErrorKind::fetch, "image {}: no layer is {}, as ostree.final-diffid says",
                     image.called, last);
     }
-    const auto above = std::distance(found, image.diff_ids.end()) - 1;
-    if (above > 0) {
-        throw error_at(location, "image {} has {} above those of its commit", image.called,
-                       above == 1 ? "a layer" : fmt::format("{} layers", above))
-            .hinted(
-                "pull it into a repository with `ostree container image pull`, which makes a "
-                "commit of both, and name that with repository and ref; or name the image "
-                "that the layers were put on");
-    }
+    return static_cast<std::size_t>(found - image.diff_ids.begin()) + 1;
 }
 
 /// What is kept in the cache is complete, whatever the image lacks.
@@ -342,36 +272,26 @@ void require_complete(const Context& ctx, const fs::path& place, const std::stri
     }
 }
 
-/// Makes the repository that an image is imported into.
-RepoHandle create_repository(const Context& ctx, const fs::path& place) {
-    GlibFailure failure;
-    const FileHandle file(g_file_new_for_path(place.c_str()));
-    RepoHandle repo(ostree_repo_new(file.get()));
-    bool made = ostree_repo_create(repo.get(), OSTREE_REPO_MODE_BARE_USER, nullptr,
-                                   failure.out()) == TRUE;
-    if (made) {
-        // By default ostree writes nothing while less than 3 % of the file system are free, which
-        // on a large disk are many times what an image needs.
-        const Handle<GKeyFile, g_key_file_unref> config(ostree_repo_copy_config(repo.get()));
-        g_key_file_set_string(config.get(), "core", "min-free-space-percent", "0");
-        made = ostree_repo_write_config(repo.get(), config.get(), failure.out()) == TRUE &&
-               ostree_repo_reload_config(repo.get(), nullptr, failure.out()) == TRUE;
-    }
-    if (!made) {
-        throw failure.to_error(ctx.cache.string(), "the parent's repository");
-    }
-    return repo;
-}
-
-ImportedCommit make_repository(const Context& ctx, const StoredImage& image, NewEntry& entry) {
-    const fs::path place = entry.directory() / repository_name;
-    const RepoHandle repo = create_repository(ctx, place);
-    Transaction transaction(repo.get());
-    std::string commit = ContainerImport(ctx, image, repo.get()).run();
-    transaction.commit();
-    if (const std::string wanted = image_label(image.config, "ostree.commit"); wanted != commit) {
+/// The commit that the first `count` layers have.
+std::string import_commit(const Context& ctx, const StoredImage& image, const fs::path& place,
+                          std::size_t count) {
+    ObjectWriter writer(ctx, place, image.called);
+    std::string commit = ContainerImport(ctx, image, writer).run(count);
+    writer.commit();
+    const std::string wanted = image_label(image.config, "ostree.commit");
+    if (!wanted.empty() && wanted != commit) {
         throw error(ErrorKind::fetch, "image {} has commit {}, and not {} as its label says",
                     image.called, commit, wanted);
+    }
+    return commit;
+}
+
+ImportedCommit make_repository(const Context& ctx, const StoredImage& image, std::size_t count,
+                               NewEntry& entry) {
+    const fs::path place = entry.directory() / repository_name;
+    std::string commit = count == 0 ? "" : import_commit(ctx, image, place, count);
+    if (count < image.layers.size()) {
+        commit = merge_layers(ctx, image, count, place, commit);
     }
     require_complete(ctx, place, commit, image.called);
     entry.add(commit_name, commit);
@@ -382,14 +302,14 @@ ImportedCommit make_repository(const Context& ctx, const StoredImage& image, New
 
 ImportedCommit import_container(const Context& ctx, const StoredImage& image,
                                 const SourceLocation& location) {
-    require_encapsulated(image, location);
+    const std::size_t count = layers_of_commit(image, location);
     const auto read = [](const StoredEntry& entry) -> std::optional<ImportedCommit> {
         const std::string* commit = entry.find(commit_name);
         return commit == nullptr
                    ? std::nullopt
                    : std::optional(ImportedCommit{entry.directory() / repository_name, *commit});
     };
-    const auto make = [&](NewEntry& entry) { return make_repository(ctx, image, entry); };
+    const auto make = [&](NewEntry& entry) { return make_repository(ctx, image, count, entry); };
     static_cast<void>(find_or_make(ctx, kept_parents, image.digest,
                                    "is importing image " + image.called, read, make));
     // The entry has its name only now.

@@ -20,9 +20,10 @@ struct ImportedCommit {
 /// "bare-split-xattrs": in the layers, below `sysroot/ostree/repo/objects/`, each metadata object
 /// as `ab/cdef….TYPE`, extended attributes as `.file-xattrs`, called by their own SHA-256, and of
 /// each file a hard link to these (or a copy), `.file-xattrs-link`, before `.file`. Each object is
-/// compared with its checksum, and each layer with `diff_ids`. `location` is that of the image in
-/// the blueprint. Throws ErrorKind::usage for an image without such a commit, or with layers above
-/// it, which only a merge of file systems could take; ErrorKind::fetch for one that is damaged.
+/// compared with its checksum, and each layer with `diff_ids`. Of layers above those of the commit,
+/// and of an image without one that bootc takes, a commit is made (derived_layers.hpp). `location`
+/// is that of the image in the blueprint. Throws ErrorKind::usage for an image that no device
+/// takes; ErrorKind::fetch for one that is damaged.
 [[nodiscard]] ImportedCommit import_container(const Context& ctx, const StoredImage& image,
                                               const SourceLocation& location);
 
