@@ -148,7 +148,7 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     if (!resolution.advisories.empty()) {
         add("rpmostree.advisories", advisory_list(resolution));
     }
-    add("rpmostree.initramfs-args", texts({"--no-hostonly", "--add", "ostree"}));
+    add("rpmostree.initramfs-args", texts(tree.initramfs_arguments));
     add("rpmostree.inputhash", text(inputs_digest));
     add("rpmostree.rpmdb.pkglist", package_list(tree.packages));
     add("rpmostree.rpmmd-repos", repository_list(resolution, ctx.source_date_epoch));

@@ -116,12 +116,14 @@ Made run_in_root(const Context& ctx, Tree& tree, const std::vector<ImportedPacka
     return made;
 }
 
-/// The parent's files at the paths that packages have; those of a tree that begins with them.
-Entries deployed_entries(const Context& ctx, Entries committed) {
+/// A tree with the parent's files at the paths that packages have; an empty one without a parent.
+Tree tree_of_parent(const Context& ctx, ComposeBase& base) {
     Tree parent;
-    parent.entries = std::move(committed);
-    undo_layout(ctx, parent);
-    return std::move(parent.entries);
+    if (!base.checksum.empty()) {
+        parent.entries = std::move(base.entries);
+        undo_layout(ctx, parent);
+    }
+    return parent;
 }
 
 /// Those of `all` that are not the parent's, which are compressed in its repository.
@@ -144,8 +146,8 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     }
     ComposeBase base = given ? *std::move(given) : ComposeBase{};
     const Layers layers(fs::absolute(ctx.work()), fs::absolute(ctx.visible()));
-    const Entries before =
-        base.checksum.empty() ? Entries() : deployed_entries(ctx, std::move(base.entries));
+    Tree of_parent = tree_of_parent(ctx, base);
+    const Entries before = std::move(of_parent.entries);
     std::vector<ImportedPackage> packages = std::move(base.packages);
     const std::size_t first = packages.size();
     std::vector<ImportedPackage> added;
@@ -164,6 +166,9 @@ ComposedTree compose(const Context& ctx, const std::string& kernel_uname, const 
     tree.kernel = kernel_uname;
     tree.upper = layers.upper;
     tree.kernel_arguments = std::move(base.arguments);
+    tree.mount_points = std::move(of_parent.mount_points);
+    tree.parent_initramfs = std::move(of_parent.parent_initramfs);
+    tree.initramfs_arguments = std::move(base.initramfs_arguments);
     const std::string digest = packages_digest(ctx, kernel_uname, base.checksum, packages);
     tree.inputs_digest = find_composition(ctx, digest, parent);
     for (const ImportedPackage& package : packages) {

@@ -28,6 +28,8 @@ struct ComposeBase {
     std::vector<std::string> headers;
     /// kernel arguments
     std::vector<std::string> arguments;
+    /// arguments of dracut
+    std::vector<std::string> initramfs_arguments;
 };
 
 /// A tree with the packages that it was made of, the mount of its `root`, and the compression of

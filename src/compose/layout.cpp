@@ -263,7 +263,8 @@ void check_top_level(const Tree& tree) {
     static const std::set<std::string, std::less<>> merged{"/bin",   "/sbin",  "/lib",
                                                            "/lib32", "/lib64", "/libx32"};
     for (const auto& [path, entry] : tree.entries) {
-        if (path.find('/', 1) != std::string::npos || known.contains(path)) {
+        if (path.find('/', 1) != std::string::npos || known.contains(path) ||
+            std::ranges::find(tree.mount_points, path) != tree.mount_points.end()) {
             continue;
         }
         if (merged.contains(path) && entry.type == EntryType::symlink) {

@@ -189,6 +189,23 @@ void fill_var(Tree& tree) {
     }
 }
 
+/// Directories of "/" with nothing but directories: the parent has those that a commit has anyway,
+/// and those on which its devices mount file systems.
+std::vector<std::string> empty_directories(const Entries& entries) {
+    std::map<std::string, bool> tops;
+    for (const auto& [path, entry] : entries) {
+        const auto top = tops.try_emplace(path.substr(0, path.find('/', 1)), true).first;
+        top->second = top->second && entry.type == EntryType::directory;
+    }
+    std::vector<std::string> empty;
+    for (const auto& [path, only_directories] : tops) {
+        if (only_directories) {
+            empty.push_back(path);
+        }
+    }
+    return empty;
+}
+
 }  // namespace
 
 void undo_layout(const Context& ctx, Tree& tree) {
@@ -198,6 +215,7 @@ void undo_layout(const Context& ctx, Tree& tree) {
     if (!entries_below(tree.entries, "/etc").empty()) {
         throw Error("the parent has both /etc and /usr/etc");
     }
+    tree.mount_points = empty_directories(tree.entries);
     move_back(tree, "/usr/etc", "/etc");
     join_accounts(ctx, tree, "passwd");
     join_accounts(ctx, tree, "group");
@@ -211,9 +229,14 @@ void undo_layout(const Context& ctx, Tree& tree) {
     move_back(tree, "/usr/lib/opt", "/opt");
     move_back(tree, "/usr/lib/alternatives", "/var/lib/alternatives");
     erase_subtree(tree.entries, "/usr/lib/sysimage/rpm-ostree-base-db");
-    std::erase_if(tree.entries, [](const auto& at) {
-        return at.first.starts_with("/usr/lib/modules/") && at.first.ends_with("/initramfs.img");
-    });
+    for (auto at = tree.entries.begin(); at != tree.entries.end();) {
+        if (at->first.starts_with("/usr/lib/modules/") && at->first.ends_with("/initramfs.img")) {
+            tree.parent_initramfs = std::move(at->second);
+            at = tree.entries.erase(at);
+        } else {
+            ++at;
+        }
+    }
 }
 
 }  // namespace edgegpu

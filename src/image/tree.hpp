@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,13 @@ struct Tree {
     std::vector<Nevra> packages;
     /// "uname -r" of the kernel
     std::string kernel;
+    /// Of an image that is a layer, directories of "/" that its parent has for file systems.
+    std::vector<std::string> mount_points;
+    /// Of an image that is a layer, the initramfs of its parent.
+    std::optional<Entry> parent_initramfs;
+    /// Arguments of dracut that a device needs for an initramfs of its own
+    /// (`rpmostree.initramfs-args`): the parent's, until there is an initramfs.
+    std::vector<std::string> initramfs_arguments;
     /// Name of the composition in the cache (compose/composition_key.hpp).
     std::string inputs_digest;
     /// Kernel arguments in order: those that scriptlets set with grubby, then the blueprint's.

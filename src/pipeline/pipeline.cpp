@@ -100,9 +100,12 @@ std::optional<ComposeBase> base_of(const Context& ctx, ParentImage* parent) {
     if (parent == nullptr) {
         return std::nullopt;
     }
-    return ComposeBase{parent->info().checksum, parent->read_files(ctx), parent->take_packages(),
+    return ComposeBase{parent->info().checksum,
+                       parent->read_files(ctx),
+                       parent->take_packages(),
                        parent->headers(),
-                       parent->info().kernel_arguments.value_or(std::vector<std::string>())};
+                       parent->info().kernel_arguments.value_or(std::vector<std::string>()),
+                       parent->info().initramfs_arguments};
 }
 
 /// What is in the cache already, and what is to be fetched.
@@ -142,7 +145,7 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
                                 const PackageGraph& graph, const PackageFiles& policy_root,
                                 Tree& tree, ToolRoot& tools) {
     PolicyResult policy;
-    Entry initramfs;
+    Initramfs initramfs;
     run_both(
         ctx,
         [&](const Context& both) { initramfs = build_initramfs(both, blueprint, tree, tools); },
@@ -150,7 +153,8 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
             policy = build_policy(both, blueprint, tree, graph, policy_root);
         });
     apply_policy(tree, policy);
-    put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs);
+    put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs.file);
+    tree.initramfs_arguments = std::move(initramfs.arguments);
 }
 
 /// Logs why a new commit is or is not needed.

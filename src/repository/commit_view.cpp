@@ -79,6 +79,8 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.inputs_digest = text("edgegpu.inputs-digest");
     info.bound_refs = metadata_texts(metadata.get(), "ostree.ref-binding", info.name)
                           .value_or(std::vector<std::string>());
+    info.initramfs_arguments = metadata_texts(metadata.get(), "rpmostree.initramfs-args", info.name)
+                                   .value_or(std::vector<std::string>());
     info.kernel_arguments = metadata_texts(metadata.get(), "edgegpu.kargs", info.name);
     if (!info.kernel_arguments && !info.inputs_digest.empty()) {
         // A commit of edgegpu without this key has no kernel arguments.

@@ -52,6 +52,8 @@ struct CommitInfo {
     std::vector<std::string> bound_refs;
     /// in order; nothing if the metadata do not have them
     std::optional<std::vector<std::string>> kernel_arguments;
+    /// of dracut, `rpmostree.initramfs-args`; none if the metadata do not have them
+    std::vector<std::string> initramfs_arguments;
     /// in the order of the metadata; nothing if these do not have them
     std::optional<std::vector<Nevra>> packages;
     /// container images; none if the metadata do not have the list

@@ -57,7 +57,7 @@ void read_dkms_conf(std::string_view data) {
 }
 
 void read_initramfs(std::string_view data) {
-    read_or_refuse([&] { static_cast<void>(list_initramfs(data, "initramfs.img")); });
+    read_or_refuse([&] { static_cast<void>(edgegpu::read_initramfs(data, "initramfs.img")); });
 }
 
 void read_kernel_module(std::string_view data) {

@@ -39,6 +39,28 @@ protected:
     }
 };
 
+TEST_F(ParentLayout, KeepsMountPointsAndTheInitramfs) {
+    file("/usr/lib/modules/6.1.0-1/initramfs.img", "its");
+    finish_layout(ctx, tree);
+    add_mount_points({"/data/models"}, tree);
+    const auto before = committed();
+    undo_layout(ctx, tree);
+    EXPECT_FALSE(tree.entries.contains("/usr/lib/modules/6.1.0-1/initramfs.img"));
+    ASSERT_TRUE(tree.parent_initramfs);
+    EXPECT_EQ(read_file(tree.parent_initramfs->content), "its");
+    put_entry(tree, "/usr/lib/modules/6.1.0-1/initramfs.img", *tree.parent_initramfs);
+    finish_layout(ctx, tree);
+    EXPECT_EQ(committed(), before);
+}
+
+TEST_F(ParentLayout, OtherContentAtTheTopIsNoMountPoint) {
+    finish_layout(ctx, tree);
+    add_mount_points({"/data"}, tree);
+    file("/data/x", "x");
+    undo_layout(ctx, tree);
+    EXPECT_THROW(finish_layout(ctx, tree), Error);
+}
+
 TEST_F(ParentLayout, IsTheInverseOfTheLayoutOfACommit) {
     file("/etc/site.conf", "x");
     file("/opt/vendor/bin/tool", "x", 0755);

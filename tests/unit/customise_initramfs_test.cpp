@@ -38,7 +38,7 @@ TEST_F(Initramfs, PeopleAreNoneOfItsAccounts) {
 namespace fs = std::filesystem;
 
 std::string refusal(const std::string& image) {
-    return error_of([&] { static_cast<void>(list_initramfs(image, "x.img")); });
+    return error_of([&] { static_cast<void>(read_initramfs(image, "x.img")); });
 }
 
 /// Compressed with gzip.
@@ -82,12 +82,30 @@ std::string make_archive(int filter, const std::vector<std::string>& paths) {
 TEST_F(Initramfs, ListsPlainAndCompressedArchivesInOneFile) {
     for (const int filter : {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_XZ,
                              ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_LZ4}) {
-        EXPECT_EQ(list_initramfs(make_archive(ARCHIVE_FILTER_NONE, {"kernel/ucode"}) +
+        EXPECT_EQ(read_initramfs(make_archive(ARCHIVE_FILTER_NONE, {"kernel/ucode"}) +
                                      make_archive(filter, {"./usr/bin/sh", "etc/x"}),
-                                 "two.img"),
+                                 "two.img")
+                      .paths,
                   (std::vector<std::string>{"/etc/x", "/kernel/ucode", "/usr/bin/sh"}))
             << filter;
     }
+}
+
+TEST_F(Initramfs, ListsDracutsModules) {
+    const std::string text = "systemd\nbase\n";
+    std::string name = "usr/lib/dracut/modules.txt";
+    name.append(4 - (110 + name.size()) % 4, '\0');
+    const std::string file = "070701" + std::string(8UL * 6, '0') +
+                             fmt::format("{:08x}", text.size()) + std::string(8UL * 4, '0') +
+                             fmt::format("{:08x}", name.size()) + std::string(8, '0') + name +
+                             text + std::string((4 - text.size() % 4) % 4, '\0');
+    const std::string image = file + make_archive(ARCHIVE_FILTER_NONE, {"b"});
+    EXPECT_EQ(read_initramfs(image, "x.img").modules,
+              (std::vector<std::string>{"base", "systemd"}));
+    EXPECT_EQ(read_initramfs(compressed(image), "x.img").paths,
+              (std::vector<std::string>{"/b", "/usr/lib/dracut/modules.txt"}));
+    EXPECT_EQ(read_initramfs(make_archive(ARCHIVE_FILTER_NONE, {"b"}), "x.img").modules,
+              std::vector<std::string>());
 }
 
 TEST_F(Initramfs, CutShortArchiveIsAnError) {
@@ -125,7 +143,8 @@ TEST_F(Initramfs, ListsAllArchivesInCompressedData) {
     // As the kernel unpacks them, with zeros between them.
     const std::string two =
         make_archive(ARCHIVE_FILTER_NONE, {"a"}) + make_archive(ARCHIVE_FILTER_NONE, {"b"});
-    EXPECT_EQ(list_initramfs(compressed(two), "two.img"), (std::vector<std::string>{"/a", "/b"}));
+    EXPECT_EQ(read_initramfs(compressed(two), "two.img").paths,
+              (std::vector<std::string>{"/a", "/b"}));
     EXPECT_EQ(refusal(compressed(two + "junk")),
               "x.img: not a readable initramfs: cut short inside a cpio archive|");
 }
@@ -139,8 +158,10 @@ TEST_F(Initramfs, ContentIsPassedOver) {
                                   "00000002" + std::string(8, '0') + std::string("a\0", 2) +
                                   content + padding;
         const std::string both = first + make_archive(ARCHIVE_FILTER_NONE, {"b"});
-        EXPECT_EQ(list_initramfs(both, "x.img"), (std::vector<std::string>{"/a", "/b"})) << size;
-        EXPECT_EQ(list_initramfs(compressed(both), "x.img"), (std::vector<std::string>{"/a", "/b"}))
+        EXPECT_EQ(read_initramfs(both, "x.img").paths, (std::vector<std::string>{"/a", "/b"}))
+            << size;
+        EXPECT_EQ(read_initramfs(compressed(both), "x.img").paths,
+                  (std::vector<std::string>{"/a", "/b"}))
             << size;
         EXPECT_EQ(refusal(compressed(first.substr(0, first.size() - padding.size() - 1))),
                   "x.img: not a readable initramfs: cut short inside a cpio archive|")

@@ -1,6 +1,7 @@
 #include "customise/initramfs/initramfs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "cache/store.hpp"
 #include "customise/initramfs/boot_link.hpp"
 #include "customise/initramfs/initramfs_contents.hpp"
+#include "customise/initramfs/parent_initramfs.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/kernel/modprobe_check.hpp"
 #include "image/image_root.hpp"
@@ -57,14 +59,31 @@ bool has_boot_link(const Tree& tree) {
     return find_entry(tree, fmt::format("{}/module-setup.sh", boot_link_module)) != nullptr;
 }
 
+/// What every initramfs is made with, on devices, too.
+constexpr std::array<const char*, 3> common_arguments{"--no-hostonly", "--add", "ostree"};
+
+/// The arguments of the parent that are not `common_arguments`.
+std::vector<std::string> more_arguments(const std::vector<std::string>& of_parent) {
+    std::vector<std::string> more;
+    for (std::size_t i = 0; i < of_parent.size(); ++i) {
+        if (of_parent[i] == "--add" && i + 1 < of_parent.size() && of_parent[i + 1] == "ostree") {
+            ++i;
+        } else if (of_parent[i] != "--no-hostonly") {
+            more.push_back(of_parent[i]);
+        }
+    }
+    return more;
+}
+
 std::vector<std::string> dracut_arguments(InitramfsCompression compression, const Tree& tree,
-                                          const Tree& tools) {
+                                          const Tree& tools, const std::vector<std::string>& more) {
     // --nostrip: packages ship stripped programs and modules; stripping them again takes longer
     // than everything else and would break the signatures of modules.
     std::vector<std::string> argv{
         "dracut",    "--reproducible", "--no-hostonly", "--no-hostonly-cmdline",
         "--nostrip", "--add",          "ostree",        "--tmpdir",
         "/var/tmp",  "--force"};
+    argv.insert(argv.end(), more.begin(), more.end());
     if (has_boot_link(tree)) {
         argv.insert(argv.end(), {"--add", "edgegpu-boot-link"});
     }
@@ -164,31 +183,58 @@ std::string initramfs_key(const Tree& tree, const ToolRoot& tools,
     return key.hex();
 }
 
-}  // namespace
-
-Entry build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
-                      ToolRoot& tools) {
-    if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
-        find_entry(tree, "/usr/sbin/dracut") == nullptr) {
-        throw error("the image has no dracut to build its initramfs with")
-            .hinted("add the package dracut to the blueprint");
-    }
-    const std::vector<std::string> argv =
-        dracut_arguments(blueprint.initramfs_compression, tree, tools.tree());
+/// The initramfs that dracut makes with these arguments, made once for all builds.
+Entry make_initramfs(const Context& ctx, const ModprobeRequest& modprobe, const Tree& tree,
+                     ToolRoot& tools, const std::vector<std::string>& argv) {
     return find_or_make(
         ctx, kept_initramfs, initramfs_key(tree, tools, argv), "is making the same initramfs",
         [&](const StoredEntry& stored) { return kept_image(ctx, stored); },
         [&](NewEntry& entry) {
             const std::string made = run_dracut(ctx, tree, tools, argv);
-            const std::vector<std::string> paths =
-                list_initramfs(made, "what the image's dracut made");
-            check_contents(tree, paths);
+            const InitramfsContents contents = read_initramfs(made, "what the image's dracut made");
+            check_contents(tree, contents.paths);
             // A cached one was checked with the same blacklist: the configuration is in its key.
-            check_initramfs_modules(blueprint.modprobe, paths);
+            check_initramfs_modules(modprobe, contents.paths);
             Entry image = make_file_entry(ctx, made, 0644);
             entry.add(image_name, format_entries(ctx, {{"/initramfs.img", image}}).value());
             return image;
         });
+}
+
+}  // namespace
+
+Initramfs build_initramfs(const Context& ctx, const Blueprint& blueprint, const Tree& tree,
+                          ToolRoot& tools) {
+    if (find_entry(tree, "/usr/bin/dracut") == nullptr &&
+        find_entry(tree, "/usr/sbin/dracut") == nullptr) {
+        throw error("the image has no dracut to build its initramfs with")
+            .hinted("add the package dracut to the blueprint");
+    }
+    std::vector<std::string> more = more_arguments(tree.initramfs_arguments);
+    const auto make = [&] {
+        return make_initramfs(
+            ctx, blueprint.modprobe, tree, tools,
+            dracut_arguments(blueprint.initramfs_compression, tree, tools.tree(), more));
+    };
+    Entry file = make();
+    if (tree.parent_initramfs) {
+        const auto contents_of = [](const Entry& image, const std::string& name) {
+            return read_initramfs(read_file(image.content, image_limit), name);
+        };
+        const InitramfsContents before =
+            contents_of(*tree.parent_initramfs, "the parent's initramfs");
+        const auto missing = [&] {
+            return missing_of(before, contents_of(file, "the initramfs"),
+                              blueprint.modprobe.blacklist);
+        };
+        if (const auto added = arguments_for(missing()); !added.empty()) {
+            more.insert(more.end(), added.begin(), added.end());
+            file = make();
+        }
+        require_nothing_missing(ctx, missing());
+    }
+    more.insert(more.begin(), common_arguments.begin(), common_arguments.end());
+    return {std::move(file), std::move(more)};
 }
 
 }  // namespace edgegpu

@@ -8,6 +8,7 @@
 #include "customise/initramfs/cpio_input.hpp"
 #include "support/error.hpp"
 #include "support/text/number.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -16,6 +17,9 @@ namespace {
 constexpr std::size_t header_size = 110;
 constexpr std::size_t max_path = 4096;
 constexpr std::size_t max_paths = 1'000'000;
+/// below /usr, or not
+constexpr std::string_view module_list = "/lib/dracut/modules.txt";
+constexpr std::size_t max_module_list = 1U << 16U;
 
 std::string absolute(std::string_view path) {
     while (path.starts_with("./")) {
@@ -31,11 +35,23 @@ Error too_many() {
     return error("it has more than {} paths, or one of more than {} bytes", max_paths, max_path);
 }
 
-void add_path(std::string_view path, std::set<std::string>& paths) {
-    if (paths.size() == max_paths) {
-        throw too_many();
+/// What has been read so far.
+struct Found {
+    std::set<std::string> paths;
+    std::set<std::string> modules;
+};
+
+/// Passes over the content of the file at `path`, but for dracut's list of its modules. False if
+/// the input ends before.
+bool read_content(CpioInput& input, const std::string& path, std::size_t size, Found& found) {
+    if (size > max_module_list || !path.ends_with(module_list)) {
+        return input.skip(size);
     }
-    paths.insert(absolute(path));
+    const std::string_view text = input.take(size);
+    for (const std::string_view name : words_of(text, "\n")) {
+        found.modules.emplace(name);
+    }
+    return text.size() == size;
 }
 
 /// Field `index` (of 13) of a newc header: 8 hexadecimal digits after the magic.
@@ -51,8 +67,8 @@ std::uint64_t aligned(std::uint64_t offset) {
     return (offset + 3) & ~std::uint64_t{3};
 }
 
-/// Adds the paths of the cpio archive that `input` continues with, and passes over it.
-void list_archive(CpioInput& input, std::set<std::string>& paths) {
+/// Reads the cpio archive that `input` continues with.
+void read_archive(CpioInput& input, Found& found) {
     const std::uint64_t begin = input.position();
     const auto padding = [&] {
         const std::uint64_t offset = input.position() - begin;
@@ -73,11 +89,16 @@ void list_archive(CpioInput& input, std::set<std::string>& paths) {
         if (name.empty() || name.size() < name_size) {
             throw error("malformed cpio header");
         }
-        const bool whole = input.skip(padding()) && input.skip(size) && input.skip(padding());
-        if (name.compare(0, name_size - 1, "TRAILER!!!") == 0) {
+        const std::string path = absolute(std::string_view(name).substr(0, name_size - 1));
+        const bool whole = input.skip(padding()) && read_content(input, path, size, found) &&
+                           input.skip(padding());
+        if (path == "/TRAILER!!!") {
             return;
         }
-        add_path(std::string_view(name).substr(0, name_size - 1), paths);
+        if (found.paths.size() == max_paths) {
+            throw too_many();
+        }
+        found.paths.insert(path);
         if (!whole) {
             throw error("cut short inside a cpio archive");
         }
@@ -86,21 +107,21 @@ void list_archive(CpioInput& input, std::set<std::string>& paths) {
 
 }  // namespace
 
-std::vector<std::string> list_initramfs(std::string_view image, const std::string& name) {
-    std::set<std::string> paths;
+InitramfsContents read_initramfs(std::string_view image, const std::string& name) {
+    Found found;
     try {
         std::string_view rest = image;
         while (!rest.empty()) {
             CpioInput input(rest);
             do {
-                list_archive(input, paths);
+                read_archive(input, found);
             } while (input.skip_zeros() && input.is_compressed());
             rest = input.is_compressed() ? std::string_view{} : rest.substr(input.position());
         }
     } catch (const Error& cause) {
         throw error("{}: not a readable initramfs: {}", name, cause.message());
     }
-    return {paths.begin(), paths.end()};
+    return {{found.paths.begin(), found.paths.end()}, {found.modules.begin(), found.modules.end()}};
 }
 
 }  // namespace edgegpu
