@@ -17,6 +17,7 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/files/output.hpp"
 
 namespace edgegpu {
 
@@ -136,7 +137,7 @@ int run_test(const GlobalOptions& global, const TestCommand& command) {
     try {
         if (!command.junit.empty()) {
             remove_leftovers_of(command.junit);
-            write_file(command.junit, rehearsal_junit(rehearsal));
+            write_file(replaced_file(command.junit), rehearsal_junit(rehearsal));
         }
         keep_records(command, rehearsal, console);
     } catch (const Error& failure) {

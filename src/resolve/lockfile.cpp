@@ -4,6 +4,7 @@
 #include "resolve/resolution.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/files/output.hpp"
 #include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
@@ -366,8 +367,9 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
             toml_string(image.source), toml_string(image.name), image.digest, image.manifest,
             image.size);
     }
-    remove_leftovers_of(path);
-    write_file(path, out, 0644, true);
+    const std::filesystem::path place = replaced_file(path);
+    remove_leftovers_of(place);
+    write_file(place, out, 0644, true);
 }
 
 }  // namespace edgegpu

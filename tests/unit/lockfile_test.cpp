@@ -117,6 +117,32 @@ TEST_F(Lockfile, WritesTheSameBytesForTheSameResolution) {
     EXPECT_EQ(read_file(path_), first);
 }
 
+TEST_F(Lockfile, IsWrittenWhereItsLinkLeads) {
+    namespace fs = std::filesystem;
+    const fs::path link = path_.string() + ".link";
+    fs::remove(link);
+    fs::create_symlink(path_.filename(), link);
+    write_lockfile(link, example_resolution());  // nothing is there yet
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_lockfile(path_).kernel_uname, "6.1.0-50.el9.x86_64");
+    write_file(path_, "old");
+    write_lockfile(link, example_resolution());
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_lockfile(path_).kernel_uname, "6.1.0-50.el9.x86_64");
+    fs::remove(link);
+    // Not /dev/stdout, which a failure would replace.
+    fs::create_symlink("/dev/null", link);
+    try {
+        write_lockfile(link, example_resolution());
+        ADD_FAILURE() << "a device was replaced";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(), link.string() + ": not a file that can be replaced");
+    }
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_TRUE(fs::is_character_file(link));
+    fs::remove(link);
+}
+
 TEST_F(Lockfile, NamesFileAndLineOfASyntaxError) {
     EXPECT_TRUE(failure("format = 1\nkernel_uname = \n").starts_with(path_.string() + ":2: "));
 }

@@ -66,6 +66,20 @@ void check_output_name(const fs::path& output) {
     }
 }
 
+fs::path replaced_file(fs::path path) {
+    std::error_code failed;
+    if (const fs::file_status there = fs::status(path, failed);
+        fs::exists(there) && !fs::is_regular_file(there)) {
+        throw error(ErrorKind::usage, "{}: not a file that can be replaced", path.string())
+            .hinted("name a file of its own");
+    }
+    constexpr int most_links = 40;
+    for (int i = 0; i < most_links && fs::is_symlink(path, failed); ++i) {
+        path = path.parent_path() / fs::read_symlink(path);
+    }
+    return path;
+}
+
 Unfinished::Unfinished(const fs::path& output)
     : path_(directory_of(output) /
             fmt::format(".{}.unfinished-{}", output.filename().string(), ::getpid())) {

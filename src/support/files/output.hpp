@@ -12,6 +12,11 @@ namespace edgegpu {
 /// have a line for each.
 void check_output_name(const std::filesystem::path& output);
 
+/// The file that is replaced where a user names `path`: what a link leads to, which may not be
+/// there yet. Whoever made the link has the file elsewhere, in version control for instance. Throws
+/// ErrorKind::usage for what is no file, such as /dev/stdout, whose name would become one.
+[[nodiscard]] std::filesystem::path replaced_file(std::filesystem::path path);
+
 /// A directory `.FILE.unfinished-PID` beside an output FILE for what is not complete, removed at
 /// the end. Its mode is 0700.
 class Unfinished {
