@@ -1,5 +1,6 @@
 #include "rootfs/account_seeds.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -84,17 +85,30 @@ void check_drift(const std::filesystem::path& blueprint, const Kind& kind,
                  const std::string& parent, const AccountFile& file) {
     for (const auto& [name, before] : parse_numbers(parent)) {
         const AccountFile::Row* row = file.find(name);
-        if (row != nullptr && account_id(*row) != before) {
-            throw error(ErrorKind::usage,
-                        "{}: {} '{}' has {} {} in the parent commit and {} in this build",
-                        blueprint.string(), kind.noun, name, kind.number, before, account_id(*row))
-                .hinted(fmt::format(
-                    "devices keep files of {0} {1} in /var. Keep it, with {2} = {{ {3} = {1} }} in "
-                    "[accounts] for a user of a package, or with {0} = {1} in customizations; if "
-                    "the package itself sets the new one, keep its old version, or start a new "
-                    "update stream (another ref in [ostree])",
-                    kind.number, before, kind.key, name));
+        if (row == nullptr || account_id(*row) == before) {
+            continue;
         }
+        const auto other = std::ranges::find_if(
+            file.rows, [&](const AccountFile::Row& one) { return account_id(one) == before; });
+        if (other != file.rows.end()) {
+            throw error(ErrorKind::usage,
+                        "{}: {} '{}' has {} {} in the parent commit, which '{}' has in this build",
+                        blueprint.string(), kind.noun, name, kind.number, before, other->front())
+                .hinted(fmt::format(
+                    "devices keep files of {0} {1} in /var, which would be those of '{2}': give "
+                    "'{2}' another number where it is made, or start a new update stream (another "
+                    "ref in [ostree])",
+                    kind.number, before, other->front()));
+        }
+        throw error(ErrorKind::usage,
+                    "{}: {} '{}' has {} {} in the parent commit and {} in this build",
+                    blueprint.string(), kind.noun, name, kind.number, before, account_id(*row))
+            .hinted(fmt::format(
+                "devices keep files of {0} {1} in /var. Keep it, with {2} = {{ {3} = {1} }} in "
+                "[accounts] for a user of a package, or with {0} = {1} in customizations; if "
+                "the package itself sets the new one, keep its old version, or start a new "
+                "update stream (another ref in [ostree])",
+                kind.number, before, kind.key, name));
     }
 }
 

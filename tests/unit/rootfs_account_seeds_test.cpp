@@ -58,6 +58,20 @@ TEST_F(AccountSeeds, ADriftNamesUserAndBothNumbers) {
     EXPECT_EQ(failure(), "");
 }
 
+TEST_F(AccountSeeds, ADriftNamesWhoHasTheNumberNow) {
+    file("/etc/passwd",
+         "root:x:0:0::/root:/bin/bash\nclevis:x:997:997::/:/bin/sh\n"
+         "chrony:x:990:991::/:/bin/sh\n");
+    parent.passwd = "chrony:x:997:991::/:/sbin/nologin\n";
+    EXPECT_EQ(failure().substr(0, failure().find('|')),
+              "b.toml: user 'chrony' has uid 997 in the parent commit, which 'clevis' has in this "
+              "build");
+    EXPECT_NE(failure().find("give 'clevis' another number"), std::string::npos);
+    // Under another name with the same number, nobody's files become somebody else's.
+    file("/etc/passwd", "root:x:0:0::/root:/bin/bash\nclevis:x:997:997::/:/bin/sh\n");
+    EXPECT_EQ(failure(), "");
+}
+
 TEST_F(AccountSeeds, FixedNumbersHaveToComeTrue) {
     request.uids = {{"chrony", 994}};
     EXPECT_EQ(failure(),
