@@ -165,5 +165,20 @@ TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
               "sign-verify=ed25519;\nverification-ed25519-file=/etc/pki/edgegpu/edge.ed25519\n");
 }
 
+TEST_F(Files, RemoteIsReachedAsTheParentsWas) {
+    file("/etc/ostree/remotes.d/edge.conf",
+         "[remote \"other\"]\nproxy=http://other\n[remote \"edge\"]\nurl=http://x\n"
+         "sign-verify=ed25519;\nproxy=http://proxy:3128\ntls-ca-path=/etc/ca.pem\n");
+    blueprint.ostree.url = "https://edge.example/repo";
+    add_remote(ctx, blueprint.ostree, "", tree);
+    const std::string begin =
+        "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=false\n";
+    EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
+              begin + "proxy=http://proxy:3128\ntls-ca-path=/etc/ca.pem\n");
+    add_remote(ctx, blueprint.ostree, "http://new:3128", tree);
+    EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
+              begin + "proxy=http://new:3128\ntls-ca-path=/etc/ca.pem\n");
+}
+
 }  // namespace
 }  // namespace edgegpu::test

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "blueprint/blueprint.hpp"
+#include "customise/units/firstboot.hpp"
 #include "customise/units/unit_check.hpp"
 #include "customise/units/units.hpp"
 #include "customise_fixture.hpp"
@@ -147,6 +148,34 @@ TEST(UnitCheck, LinesAboutTheUnit) {
     EXPECT_EQ(findings.warnings.size(), 2U);
     EXPECT_EQ(findings_of("x@.service", "x@test_instance.service: Bad.\n").errors,
               Strings{"x@.service: Bad."});
+}
+
+TEST_F(Units, FirstBootScriptsOfAParentRunBeforeThose) {
+    file("/usr/lib/systemd/system/multi-user.target", "");
+    file("/usr/bin/sh", "", 0755);
+    FirstbootScript script;
+    script.name = "enrol";
+    script.contents = "#!/usr/bin/sh\necho 1\n";
+    script.after = {"chronyd.service"};
+    script.location = {"b.toml", 9, 1};
+    add_firstboot(ctx, {script}, tree);
+    script.name = "gpu";
+    script.after.clear();
+    add_firstboot(ctx, {script}, tree);
+    const std::string unit = text("/usr/lib/systemd/system/edgegpu-firstboot.service");
+    EXPECT_NE(unit.find("ExecStart=/usr/libexec/edgegpu/firstboot/01-enrol\n"
+                        "ExecStart=/usr/libexec/edgegpu/firstboot/01-gpu\n"),
+              std::string::npos)
+        << unit;
+    EXPECT_NE(unit.find("After=network-online.target chronyd.service\n"), std::string::npos)
+        << unit;
+    add_firstboot(ctx, {script}, tree);
+    EXPECT_EQ(text("/usr/lib/systemd/system/edgegpu-firstboot.service"), unit);
+    script.contents = "#!/usr/bin/sh\necho 2\n";
+    EXPECT_EQ(error_of([&] { add_firstboot(ctx, {script}, tree); }),
+              "b.toml:9:1: the image has a first boot script "
+              "/usr/libexec/edgegpu/firstboot/01-gpu already|give yours another name: that of the "
+              "parent runs before it");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "customise/system/system.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -109,6 +111,34 @@ std::string ed25519_settings(const Context& ctx, const OstreeRequest& ostree, Tr
     return fmt::format("sign-verify=ed25519;\nverification-ed25519-file={}\n", file);
 }
 
+/// What the image says already of how devices reach the remote, as that of `[parent]` may: whoever
+/// writes the remote anew does not know it.
+std::string reaching_settings(const Context& ctx, const Tree& tree, const std::string& file,
+                              const std::string& remote, bool has_proxy) {
+    if (find_entry(tree, file) == nullptr) {
+        return {};
+    }
+    static constexpr std::array<std::string_view, 4> reaching{
+        "proxy", "tls-ca-path", "tls-client-cert-path", "tls-client-key-path"};
+    std::string kept;
+    bool own = false;
+    const std::string before = read_entry(tree, file);
+    for (const std::string_view line : lines_of(before)) {
+        if (line.starts_with('[')) {
+            own = trim_end(line) == fmt::format("[remote \"{}\"]", remote);
+            continue;
+        }
+        const std::string_view key = trim_end(line.substr(0, line.find('=')));
+        if (own && std::ranges::find(reaching, key) != reaching.end() &&
+            !(has_proxy && key == "proxy")) {
+            kept += fmt::format("{}\n", line);
+            ctx.console->note(fmt::format("{} of remote '{}' stays as {} of the image has it", key,
+                                          remote, file));
+        }
+    }
+    return kept;
+}
+
 }  // namespace
 
 void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::string& proxy,
@@ -131,8 +161,9 @@ void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::stri
     if (!proxy.empty()) {
         text += fmt::format("proxy={}\n", proxy);
     }
-    put_entry(tree, fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote),
-              make_file_entry(ctx, text, 0644));
+    const std::string file = fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote);
+    text += reaching_settings(ctx, tree, file, ostree.remote, !proxy.empty());
+    put_entry(tree, file, make_file_entry(ctx, text, 0644));
 }
 
 }  // namespace edgegpu

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "customise/units/vendor_unit.hpp"
 #include "support/error.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
+constexpr const char* unit_path = "/usr/lib/systemd/system/edgegpu-firstboot.service";
 constexpr const char* scripts_directory = "/usr/libexec/edgegpu/firstboot";
 
 /// Appends the units of `more` that `all` does not have.
@@ -38,6 +42,32 @@ void check_interpreter(const FirstbootScript& script, const Tree& tree) {
     }
 }
 
+/// What the unit of `[parent]` runs and how it is ordered; its scripts come first.
+struct EarlierScripts {
+    std::string commands;
+    std::vector<std::string> after;
+    std::vector<std::string> before;
+};
+
+EarlierScripts earlier_scripts(const Tree& tree) {
+    EarlierScripts earlier;
+    const std::string text =
+        find_entry(tree, unit_path) == nullptr ? std::string() : read_entry(tree, unit_path);
+    for (const std::string_view line : lines_of(text)) {
+        const std::size_t equals = line.find('=');
+        const std::string_view key = line.substr(0, equals);
+        if (key == "ExecStart") {
+            earlier.commands += fmt::format("{}\n", line);
+        } else if (key == "After" || key == "Before") {
+            std::vector<std::string>& units = key == "After" ? earlier.after : earlier.before;
+            for (const std::string_view unit : words_of(line.substr(equals + 1), " ")) {
+                units.emplace_back(unit);
+            }
+        }
+    }
+    return earlier;
+}
+
 }  // namespace
 
 void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scripts, Tree& tree) {
@@ -45,15 +75,28 @@ void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scrip
         return;
     }
     std::vector<std::string> after{"network-online.target"};
-    std::vector<std::string> before;
-    std::string commands;
+    EarlierScripts earlier = earlier_scripts(tree);
+    add_units(after, earlier.after);
+    std::vector<std::string> before = std::move(earlier.before);
+    std::string commands = std::move(earlier.commands);
     for (std::size_t i = 0; i < scripts.size(); ++i) {
         const FirstbootScript& script = scripts[i];
         check_interpreter(script, tree);
         const std::string path = fmt::format("{}/{:02}-{}", scripts_directory, i + 1, script.name);
         // Registration commands contain keys, so only root may read them.
-        put_entry(tree, path, make_file_entry(ctx, script.contents, 0700));
-        commands += fmt::format("ExecStart={}{}\n", script.ignore_failure ? "-" : "", path);
+        const Entry entry = make_file_entry(ctx, script.contents, 0700);
+        const Entry* old = find_entry(tree, path);
+        if (old != nullptr && old->digest != entry.digest) {
+            throw error(ErrorKind::usage, "{}: the image has a first boot script {} already",
+                        script.location.text(), path)
+                .hinted("give yours another name: that of the parent runs before it");
+        }
+        put_entry(tree, path, entry);
+        const std::string command =
+            fmt::format("ExecStart={}{}\n", script.ignore_failure ? "-" : "", path);
+        if (old == nullptr || commands.find(command) == std::string::npos) {
+            commands += command;
+        }
         add_units(after, script.after);
         add_units(before, script.before);
     }
