@@ -69,6 +69,19 @@ void require_outside_of_image(const Blueprint& blueprint, std::string_view what,
     }
 }
 
+void require_another_ref(const Blueprint& blueprint, const std::filesystem::path& repo) {
+    const bool same = blueprint.parent && !blueprint.parent->image &&
+                      blueprint.parent->ref == blueprint.ostree.ref &&
+                      real_path(blueprint.parent->repository) == real_path(repo);
+    if (same) {
+        throw error(ErrorKind::usage,
+                    "{}: ref {} of {} is what is built: each build would be a layer on the one "
+                    "before it",
+                    blueprint.parent->location.text(), blueprint.ostree.ref, repo.string())
+            .hinted("[ostree] ref names another ref than that of the parent");
+    }
+}
+
 void require_lockfile_apart(const Blueprint& blueprint, const std::filesystem::path& lockfile) {
     if (real_path(lockfile) == real_path(blueprint.path)) {
         throw error(ErrorKind::usage, "the lockfile {} would replace the blueprint",

@@ -26,6 +26,9 @@ namespace edgegpu {
 [[nodiscard]] std::filesystem::path lockfile_of(const BuildCommand& command,
                                                 const Blueprint& blueprint, Console& console);
 
+/// Throws if the parent of `[parent]` is the ref of `repo` that is built.
+void require_another_ref(const Blueprint& blueprint, const std::filesystem::path& repo);
+
 /// Throws ErrorKind::usage if a lockfile that is written at `lockfile` would replace the file of
 /// the blueprint, or be in its next image.
 void require_lockfile_apart(const Blueprint& blueprint, const std::filesystem::path& lockfile);

@@ -71,6 +71,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     const Blueprint blueprint = read_checked_blueprint(global, path, command.inputs);
     require_outside_of_image(blueprint, "cache", ctx.cache);
     require_outside_of_image(blueprint, "repository", command.repo);
+    require_another_ref(blueprint, command.repo);
     signer.allow(signing_request(blueprint.ostree, blueprint.nvidia));
     ctx.log = global.log;
     keep_log(ctx, global.log_format, console);
