@@ -50,6 +50,22 @@ TEST_F(Accounts, HomeAndKeyReachTheDevice) {
     EXPECT_EQ(text("/usr/share/edgegpu/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
 }
 
+TEST_F(Accounts, HomesOfAParentsUsersStay) {
+    file("/etc/skel/.bashrc", "x");
+    file("/etc/ssh/sshd_config", "AuthorizedKeysFile none\n");
+    add_accounts(ctx, users, groups, seeds, tree);
+    const std::string homes = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
+    users[0].name = "second";
+    add_accounts(ctx, users, groups, seeds, tree);
+    const std::string both = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
+    EXPECT_EQ(both.find(homes), 0U) << both;
+    EXPECT_NE(both.find("C /var/home/second/.bashrc"), std::string::npos);
+    EXPECT_EQ(text("/etc/ssh/sshd_config"),
+              "AuthorizedKeysFile /usr/share/edgegpu/authorized_keys.d/%u\n");
+    add_accounts(ctx, users, groups, seeds, tree);
+    EXPECT_EQ(text("/usr/lib/tmpfiles.d/edgegpu-users.conf"), both);
+}
+
 TEST_F(Accounts, SshdReadsKeysOfTheImage) {
     file("/etc/ssh/sshd_config", "AuthorizedKeysFile none\n");
     add_accounts(ctx, users, groups, seeds, tree);

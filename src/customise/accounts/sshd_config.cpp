@@ -147,6 +147,10 @@ std::string joined(const std::optional<std::string>& files, const std::string& m
     if (!files || files->empty()) {
         return fmt::format("{} {}", usual_key_files, more);
     }
+    const std::vector<std::string_view> named = words_of(*files, " \t");
+    if (std::ranges::find(named, more) != named.end()) {
+        return *files;  // as in the parent of a layer
+    }
     return *files == "none" ? more : fmt::format("{} {}", *files, more);
 }
 

@@ -11,6 +11,7 @@
 #include "customise/accounts/sshd_config.hpp"
 #include "image/account_files.hpp"
 #include "support/text/deployed_path.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -35,6 +36,24 @@ std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std
     return lines + fmt::format("d {}/.ssh 0700 {} {} -\n", home, name, group);
 }
 
+constexpr const char* homes_file = "/usr/lib/tmpfiles.d/edgegpu-users.conf";
+
+/// The lines of `[parent]` for the homes of its other users.
+std::string parent_homes(const std::vector<UserRequest>& users, const Tree& tree) {
+    constexpr std::size_t user_field = 3;
+    const std::string text =
+        find_entry(tree, homes_file) == nullptr ? std::string() : read_entry(tree, homes_file);
+    std::string kept;
+    for (const std::string_view line : lines_of(text)) {
+        const std::vector<std::string_view> words = words_of(line, " ");
+        if (!line.starts_with('#') && words.size() > user_field &&
+            std::ranges::find(users, words[user_field], &UserRequest::name) == users.end()) {
+            kept += fmt::format("{}\n", line);
+        }
+    }
+    return kept;
+}
+
 /// Whether a home directory is in /var, and not one of the directories that several users share.
 bool is_in_var(const std::string& home) {
     return deployed_path(home).starts_with("/var/") &&
@@ -48,6 +67,7 @@ void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& 
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const auto group_names = account_names(read_accounts(tree, "/etc/group"));
     std::string lines = "# Home directories of the blueprint's users: made at boot, in /var.\n";
+    lines += parent_homes(users, tree);
     for (const UserRequest& request : users) {
         const AccountFile::Row& user = *passwd.find(request.name);
         if (is_in_var(user[5])) {
@@ -56,7 +76,7 @@ void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& 
             lines += home_lines(tree, user, group == group_names.end() ? user[3] : group->second);
         }
     }
-    put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-users.conf", make_file_entry(ctx, lines, 0644));
+    put_entry(tree, homes_file, make_file_entry(ctx, lines, 0644));
 }
 
 void add_keys(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree) {
