@@ -1,9 +1,13 @@
 #include "parent/parent_image.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "parent/parent_packages.hpp"
 #include "repository/object_check.hpp"
@@ -101,6 +105,28 @@ std::string kernel_of(const CommitView& commit, const ParentRequest& request,
     return kernels.front();
 }
 
+/// Of the parent's kernel arguments, those in the metadata of edgegpu's commits are known.
+void warn_of_kernel_arguments(const Context& ctx, const CommitView& commit,
+                              const ParentRequest& request, const std::string& name) {
+    constexpr std::string_view place = "/usr/lib/bootc/kargs.d";
+    const std::optional<CommitNode> node = commit.find(place);
+    if (!node || !node->directory) {
+        return;
+    }
+    std::vector<std::string> others;
+    for (const auto& [file, inner] : commit.list(*node, place)) {
+        if (!inner.directory && file.ends_with(".toml") && file != "10-edgegpu.toml") {
+            others.push_back(file);
+        }
+    }
+    if (!others.empty()) {
+        ctx.console->warn(fmt::format(
+            "{}: {} has kernel arguments in {} ({}), which bootc alone passes on: append to "
+            "[customizations.kernel] those that disks of edgegpu image or OpenShift's nodes need",
+            request.location.text(), name, place, fmt::join(others, ", ")));
+    }
+}
+
 }  // namespace
 
 ParentImage::ParentImage(const Context& ctx, const ParentRequest& request,
@@ -113,6 +139,7 @@ ParentImage::ParentImage(const Context& ctx, const ParentRequest& request,
     const VariantHandle commit = checked_commit(repository_, commit_, remedy_);
     require_bootable(commit.get(), request, name());
     require_architecture(commit.get(), request, name(), architecture);
+    warn_of_kernel_arguments(ctx, commit_, request, name());
     kernel_ = kernel_of(commit_, request, name());
     headers_ = read_headers(ctx, commit_, name());
     packages_ = packages_of(headers_, name());
