@@ -139,6 +139,8 @@ struct RolloutCommand {
     std::string barrier;
     std::string expires;
     bool dry_run = false;
+    /// how long to wait for the repository's lock; empty: as its config says
+    std::string lock_wait;
     /// of plan and summary
     SigningOptions keys;
     /// the plan's graph is printed

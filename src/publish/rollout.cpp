@@ -327,7 +327,7 @@ ChangedRollout change_rollout(const Context& ctx, Stages& stages, const RolloutR
     const Repo::Impl& impl = target.impl();
     std::vector<Release> releases;
     // It ends before the repository, which is among the releases then, is closed.
-    const SharedLock lock(ctx, impl);
+    const SharedLock lock(ctx, impl, request.lock_wait);
     RolloutChange change = plan_change(ctx, impl.view(), request, signer);
     stages.end("");
 

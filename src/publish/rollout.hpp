@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "commit/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "publish/release.hpp"
@@ -55,6 +56,8 @@ struct RolloutRequest {
     std::int64_t now = 0;
     /// checks everything, and writes nothing
     bool dry_run = false;
+    /// for the repository
+    LockWait lock_wait = {};
 };
 
 /// A plan that was changed, or one that would be.

@@ -71,6 +71,9 @@ void add_rollout(CLI::App& app, RolloutCommand& rollout);
 /// `--sign`.
 void add_signing_options(CLI::App& verb, SigningOptions& keys, const std::string& description);
 
+/// `--lock-wait` of a command that writes to the published repository (publish_options.cpp).
+void add_lock_wait(CLI::App& verb, std::string& wait);
+
 /// `--set` and `--parameters` of a command (blueprint_options.cpp). `blueprint`: the option that
 /// names the blueprint, without which they are an error; null if the command always has one.
 void add_parameter_options(CLI::App& verb, GivenParameters& parameters,

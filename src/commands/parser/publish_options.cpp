@@ -26,16 +26,6 @@ CLI::Option* add_grace(CLI::App& verb, std::string& grace) {
         ->check(duration_or_zero());
 }
 
-/// `--lock-wait` of a command that writes to the published repository.
-void add_lock_wait(CLI::App& verb, std::string& wait) {
-    verb.add_option("--lock-wait", wait,
-                    "How long to wait while somebody else has locked what is written to, such as "
-                    "10m; 0: not at all (default: lock-timeout-secs of the repository's config, "
-                    "or 30s)")
-        ->type_name("TIME")
-        ->check(duration_or_zero());
-}
-
 /// `--delta-from`, `--delta-fleet` and `--delta-max-file` of a command that gives a ref a commit.
 /// `repository` says, with a blank before it, which one has the commits.
 void add_delta_options(CLI::App& verb, DeltaChoice& deltas, const std::string& repository) {
@@ -86,6 +76,15 @@ void add_signing_options(CLI::App& verb, SigningOptions& keys, const std::string
                        ->type_name("FILE")
                        ->check(not_empty())
                        ->needs(command));
+}
+
+void add_lock_wait(CLI::App& verb, std::string& wait) {
+    verb.add_option("--lock-wait", wait,
+                    "How long to wait while somebody else has locked what is written to, such as "
+                    "10m; 0: not at all (default: lock-timeout-secs of the repository's config, "
+                    "or 30s)")
+        ->type_name("TIME")
+        ->check(duration_or_zero());
 }
 
 void add_publish(CLI::App& app, PublishCommand& publish) {

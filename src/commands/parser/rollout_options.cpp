@@ -78,6 +78,7 @@ void add_rollout(CLI::App& app, RolloutCommand& rollout) {
     add_signing_options(*verb, rollout.keys,
                         "GPG key that signs plan and summary (default: neither is signed)");
     verb->add_flag("--dry-run", rollout.dry_run, "Change nothing, only show what would change");
+    add_lock_wait(*verb, rollout.lock_wait);
     add_health_options(*verb, rollout);
 }
 

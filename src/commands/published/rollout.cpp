@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/published/lock_wait.hpp"
 #include "commands/published/publish_result.hpp"
 #include "commands/published/rollout_result.hpp"
 #include "commands/published/rollout_values.hpp"
@@ -136,6 +137,7 @@ RolloutRequest rollout_request(const RolloutCommand& command, std::int64_t now) 
     request.lifetime = seconds_of(command.expires, usual_lifetime);
     request.now = now;
     request.dry_run = command.dry_run;
+    request.lock_wait = lock_wait_of(command.lock_wait);
     return request;
 }
 
