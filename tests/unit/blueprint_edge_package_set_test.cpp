@@ -207,6 +207,31 @@ TEST_F(EdgeSetTest, options_that_are_wrong) {
         "--repository-file: the file has no repository: " + (directory_ / "empty.repo").string());
 }
 
+TEST_F(EdgeSetTest, known_distributions_are_written_in_lower_case) {
+    for (const auto& [distro, right] : {std::pair{"SLES-15.6", "sles-15.6"},
+                                        {"SL-Micro-6.0", "sl-micro-6.0"},
+                                        {"openSUSE-Leap-15.6", "opensuse-leap-15.6"},
+                                        {"RHEL-94", "rhel-94"},
+                                        {"CentOS-9", "centos-9"},
+                                        {"CentOS-Stream-9", "centos-stream-9"},
+                                        {"AlmaLinux-9.4", "almalinux-9.4"},
+                                        {"Fedora-40", "fedora-40"}}) {
+        const std::string said =
+            fmt::format("\"distro\" is written in lower case, not \"{}\"", distro);
+        try {
+            static_cast<void>(parse(fmt::format("name = \"a\"\ndistro = \"{}\"\n", distro)));
+            ADD_FAILURE() << distro;
+        } catch (const Error& failure) {
+            EXPECT_THAT(failure.message(), HasSubstr(":2:"));
+            EXPECT_THAT(failure.message(), HasSubstr(said));
+            EXPECT_THAT(failure.message(), Not(HasSubstr("ref"))) << "no consequential errors";
+            EXPECT_EQ(failure.hint(), fmt::format("write \"{}\"", right));
+        }
+        EXPECT_EQ(option_failure({{}, distro}), "--distro: " + said);
+    }
+    EXPECT_EQ(parse("distro = \"EdgeOS-1\"\nostree.ref = \"a\"\n").distro, "EdgeOS-1");
+}
+
 TEST_F(EdgeSetTest, nearly_known_distributions_are_noted) {
     EXPECT_THAT(parse_with("", {{}, "rehl-9.4"}).notes,
                 Contains("edgegpu knows no distribution 'rehl': did you mean 'rhel'?"));

@@ -4,9 +4,12 @@
 #include <array>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -46,7 +49,31 @@ unsigned long take_part(std::string_view& version) {
     return number;
 }
 
+constexpr std::array<std::string_view, 6> suse_names{
+    "sles", "sled", "sle-micro", "sl-micro", "opensuse-leap", "opensuse-leap-micro"};
+
+/// Names are compared letter by letter, here, in repositories' paths and in package sets: "SLES"
+/// would be a distribution of which nothing is known.
+void require_known_case(const SourceLocation& location, std::string_view name,
+                        std::string_view version) {
+    const std::string plain = lower_case(name);
+    const std::vector<std::string> known = known_distros();
+    if (plain == name ||
+        (plain != "centos-stream" && std::ranges::find(known, plain) == known.end())) {
+        return;
+    }
+    throw error_at(location, "\"distro\" is written in lower case, not \"{}-{}\"", name, version)
+        .hinted(fmt::format("write \"{}-{}\"", plain, version));
+}
+
 }  // namespace
+
+std::vector<std::string> known_distros() {
+    std::vector<std::string> known{"almalinux", "amzn", "centos", "eurolinux",
+                                   "fedora",    "ol",   "rhel",   "rocky"};
+    known.insert(known.end(), suse_names.begin(), suse_names.end());
+    return known;
+}
 
 DistroName split_distro(const SourceLocation& location, std::string_view distro) {
     const std::size_t dash = distro.rfind('-');
@@ -57,6 +84,7 @@ DistroName split_distro(const SourceLocation& location, std::string_view distro)
                        clip(printable_line(distro), 40))
             .hinted("as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"");
     }
+    require_known_case(location, distro.substr(0, dash), version);
     DistroName result;
     result.name = distro.substr(0, dash);
     if (result.name == "centos-stream") {
@@ -68,9 +96,7 @@ DistroName split_distro(const SourceLocation& location, std::string_view distro)
 }
 
 bool DistroName::is_suse() const {
-    constexpr std::array<std::string_view, 6> names{
-        "sles", "sled", "sle-micro", "sl-micro", "opensuse-leap", "opensuse-leap-micro"};
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(suse_names, name) != suse_names.end();
 }
 
 bool is_suse(std::string_view distro) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "blueprint/blueprint.hpp"
 
@@ -23,8 +24,12 @@ struct DistroName {
     [[nodiscard]] bool is_suse() const;
 };
 
+/// Names of distributions that edgegpu knows; any other is accepted as well.
+[[nodiscard]] std::vector<std::string> known_distros();
+
 /// Parses NAME-VERSION in all of image builder's spellings: "rhel-94" is rhel-9.4, "rhel-810" is
-/// rhel-8.10, "centos-stream-9" is centos-9. Throws at `location` for anything else.
+/// rhel-8.10, "centos-stream-9" is centos-9. Throws at `location` for anything else, and for a
+/// known name in capitals ("SLES-15.6").
 [[nodiscard]] DistroName split_distro(const SourceLocation& location, std::string_view distro);
 
 /// Whether a blueprint's `distro` ("sles-15.6", or empty) is one of SUSE's.

@@ -45,10 +45,8 @@ std::optional<DistroName> choose_distro(const TableReader& root, const Blueprint
 /// Any name is accepted, since distributions are rebuilt under names of their own; one that is
 /// nearly that of a known one is noted.
 void note_unknown_distro(const DistroName& distro, std::vector<std::string>& notes) {
-    static const std::vector<std::string> known{"almalinux",     "amzn",     "centos", "eurolinux",
-                                                "fedora",        "ol",       "rhel",   "rocky",
-                                                "opensuse-leap", "sl-micro", "sles"};
-    if (distro.is_suse() || std::find(known.begin(), known.end(), distro.name) != known.end()) {
+    const std::vector<std::string> known = known_distros();
+    if (std::find(known.begin(), known.end(), distro.name) != known.end()) {
         return;
     }
     const std::string hint = near_names_hint(distro.name, known);
