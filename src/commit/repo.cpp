@@ -15,6 +15,7 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/text/ref_path.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
 
@@ -309,6 +310,11 @@ void require_ref_name(const std::string& ref) {
         throw error(ErrorKind::usage, "\"{}\" is not a valid ref{}", ref,
                     is_ref(ref) ? ": it is too long" : "")
             .hinted("a ref has parts with / between them, of letters, digits, _, - and .");
+    }
+    if (const std::string hint = hint_for_ref_path(ref); !hint.empty()) {
+        throw error(ErrorKind::usage, "\"{}\" is not a valid ref: it is where a repository has one",
+                    ref)
+            .hinted(hint);
     }
     // Clients take it for a commit, and never ask for the ref.
     if (is_sha256(ref)) {

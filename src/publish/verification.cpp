@@ -20,6 +20,7 @@
 #include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/text/ref_path.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
 
@@ -277,9 +278,11 @@ std::string commit_of_ref(const RepositoryView& repository,
     for (const auto& [name, checksum] : refs) {
         names.push_back(name);
     }
+    const std::string named_by_path = hint_for_ref_path(ref);
     throw error(ErrorKind::usage, "{}: there is no ref {}", repository.path(), ref)
-        .hinted(names.empty() ? "the repository has no refs: build a blueprint into it"
-                              : fmt::format("its refs are {}", fmt::join(names, ", ")));
+        .hinted(!named_by_path.empty() ? named_by_path
+                : names.empty()        ? "the repository has no refs: build a blueprint into it"
+                                       : fmt::format("its refs are {}", fmt::join(names, ", ")));
 }
 
 bool lacks_signature(GVariant* metadata, std::string_view content, Signer& signer) {

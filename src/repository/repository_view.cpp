@@ -10,6 +10,7 @@
 #include "repository/commit_view.hpp"
 #include "repository/refs.hpp"
 #include "support/error.hpp"
+#include "support/text/ref_path.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -101,7 +102,9 @@ Error RepositoryView::unknown(const std::string& name,
         names.push_back(ref);
     }
     const std::vector<std::string> near = nearest_names(name, names, 3);
-    if (!near.empty()) {
+    if (const std::string hint = hint_for_ref_path(name); !hint.empty()) {
+        failure.hinted(hint);
+    } else if (!near.empty()) {
         failure.hinted(fmt::format("did you mean {}?", fmt::join(near, " or ")));
     } else {
         failure.hinted(names.empty() ? "the repository has no refs"

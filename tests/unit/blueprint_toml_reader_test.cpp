@@ -79,6 +79,16 @@ TEST_F(BlueprintTest, bad_refs) {
                   "error: b.toml:2:7: \"ostree.ref\" is not a valid ostree ref: \"" + ref + "\"\n" +
                       hint);
     }
+    for (const std::string table :
+         {"[ostree]\n", "[parent]\nrepository = \"/x\"\n", "[ostree]\nref = \"a\"\n"}) {
+        const std::string key = table.find("ref") == std::string::npos ? "ref" : "parent";
+        const std::string said = failure(table + key + " = \"refs/heads/edge/a\"\n");
+        EXPECT_NE(said.find("." + key +
+                            "\" is not a valid ostree ref: \"refs/heads/edge/a\" is where a "
+                            "repository has one\nhint: name it without refs/heads/: edge/a\n"),
+                  std::string::npos)
+            << said;
+    }
     EXPECT_EQ(failure("distro = \"rhel\"\n"),
               "error: b.toml:1:10: \"distro\" must be NAME-VERSION, not \"rhel\"\n"
               "hint: as in \"rhel-9.4\", \"centos-9\" or \"fedora-40\"\n");

@@ -14,6 +14,7 @@
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/ref_path.hpp"
 
 namespace edgegpu {
 namespace {
@@ -69,6 +70,23 @@ TEST(Repo, InvalidRefsAreRefused) {
         EXPECT_NE(message_of_open(fixture, ref).find("is not a valid ref"), std::string::npos)
             << ref;
     }
+}
+
+TEST(Repo, RefsNamedByTheirPathsAreRefused) {
+    CommitFixture fixture;
+    for (const std::string ref :
+         {"refs/heads/a/b", "refs/remotes/edge/a/b", "refs/mirrors/c/a", "refs/a"}) {
+        EXPECT_EQ(message_of_open(fixture, ref),
+                  fmt::format("\"{}\" is not a valid ref: it is where a repository has one", ref));
+    }
+    EXPECT_EQ(message_of_open(fixture, "refs"), "opened");
+    EXPECT_EQ(message_of_open(fixture, "heads/a"), "opened");
+    EXPECT_EQ(hint_for_ref_path("refs/heads/a/b"), "name it without refs/heads/: a/b");
+    EXPECT_EQ(hint_for_ref_path("refs/remotes/edge/a/b"),
+              "name it without refs/remotes/edge/: a/b, or edge:a/b where one of a remote is read");
+    EXPECT_EQ(hint_for_ref_path("refs/remotes/edge"),
+              "name it without refs/, as ostree refs lists it");
+    EXPECT_EQ(hint_for_ref_path("a/refs/heads/b"), "");
 }
 
 TEST(Repo, TwoBuildsOnOneRefExcludeEachOther) {

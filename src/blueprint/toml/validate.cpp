@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "blueprint/toml/toml_reader.hpp"
+#include "support/text/ref_path.hpp"
 
 namespace edgegpu {
 
@@ -94,6 +95,12 @@ void require_ref(const SourceLocation& location, std::string_view what, std::str
             .hinted(
                 "parts of letters, digits, '_', '.', '-' separated by '/', as in "
                 "\"rhel/9/x86_64/edge\"");
+    }
+    if (const std::string hint = hint_for_ref_path(ref); !hint.empty()) {
+        throw error_at(location,
+                       "\"{}\" is not a valid ostree ref: \"{}\" is where a repository has one",
+                       what, ref)
+            .hinted(hint);
     }
 }
 

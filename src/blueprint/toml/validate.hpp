@@ -32,7 +32,8 @@ void require_unit_name(const SourceLocation& location, std::string_view name);
 void require_kernel_module_name(const SourceLocation& location, std::string_view name);
 
 /// Throws unless `ref` is valid for libostree (ostree_validate_rev): components of [A-Za-z0-9_.-]
-/// separated by '/', none beginning with '.' or '-'. `what` is the key.
+/// separated by '/', none beginning with '.' or '-'; and for one named by its path
+/// (hint_for_ref_path). `what` is the key.
 void require_ref(const SourceLocation& location, std::string_view what, std::string_view ref);
 
 /// Throws unless `name` is a host name of at most 64 characters (hostname(7)).
