@@ -115,8 +115,8 @@ void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
     });
     if (blueprint.openshift) {
         keep(mistakes, [&] {
-            const NodeObjects objects =
-                node_objects(*blueprint.openshift, blueprint.openshift->image, {});
+            const NodeObjects objects = node_objects(
+                *blueprint.openshift, blueprint.openshift->image, blueprint.architecture, {});
             blueprint.warnings.insert(blueprint.warnings.end(), objects.warnings.begin(),
                                       objects.warnings.end());
         });

@@ -93,7 +93,8 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
                 "configuration, never from the image");
     }
     const std::string image = fmt::format("{}@sha256:{}", request.image, digest);
-    const NodeObjects objects = node_objects(request, image, *commit.kernel_arguments);
+    const NodeObjects objects =
+        node_objects(request, image, blueprint.architecture, *commit.kernel_arguments);
     if (!command.unchecked) {
         Stages stages(ctx, image);
         stages.run([&] {

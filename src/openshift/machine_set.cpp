@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "openshift/machine_architecture.hpp"
 #include "openshift/pool_objects.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
@@ -187,7 +188,23 @@ void refuse_other_fields(const MachineSetRequest& request, const Cloud& cloud) {
     }
 }
 
-void set_gpu(const MachineSetRequest& request, json& provider, std::vector<std::string>& warnings) {
+/// Of another architecture a machine does not even start: it boots with the image that the existing
+/// set names, and then gets the blueprint's.
+void warn_of_architecture(const MachineSetRequest& request, const Cloud& cloud,
+                          const json& provider, const std::string& architecture,
+                          std::vector<std::string>& warnings) {
+    const std::string type = string_at(provider, cloud.type_key);
+    const std::string found = architecture_of_machines(cloud.kind, type);
+    if (!found.empty() && found != architecture) {
+        warnings.push_back(fmt::format(
+            "{}: machine set \"{}\": machines \"{}\" of {} are {}, and the image is for "
+            "{}: none becomes a node",
+            request.location.text(), request.name, type, cloud.name, found, architecture));
+    }
+}
+
+void set_gpu(const MachineSetRequest& request, const std::string& architecture, json& provider,
+             std::vector<std::string>& warnings) {
     const Cloud& cloud = cloud_of(request, provider);
     refuse_other_fields(request, cloud);
     const bool vsphere = cloud.gpu_types == nullptr;
@@ -207,6 +224,7 @@ void set_gpu(const MachineSetRequest& request, json& provider, std::vector<std::
                         "\"{}\" with an NVIDIA GPU",
                         request.location.text(), request.name, cloud.name, type));
     }
+    warn_of_architecture(request, cloud, provider, architecture, warnings);
     if (cloud.kind == "GCPMachineProviderSpec") {
         set_gcp_gpu(request, provider);
     }
@@ -214,7 +232,8 @@ void set_gpu(const MachineSetRequest& request, json& provider, std::vector<std::
 
 }  // namespace
 
-GpuMachineSet gpu_machine_set(const MachineSetRequest& request, const std::string& pool) {
+GpuMachineSet gpu_machine_set(const MachineSetRequest& request, const std::string& pool,
+                              const std::string& architecture) {
     GpuMachineSet result;
     json& set = result.object;
     set = read_set(request);
@@ -232,8 +251,8 @@ GpuMachineSet gpu_machine_set(const MachineSetRequest& request, const std::strin
         mapping_at(request, set, "/spec/template/spec/metadata/labels",
                    true)["node-role.kubernetes.io/" + pool] = "";
     }
-    set_gpu(request, mapping_at(request, set, "/spec/template/spec/providerSpec/value"),
-            result.warnings);
+    set_gpu(request, architecture,
+            mapping_at(request, set, "/spec/template/spec/providerSpec/value"), result.warnings);
     return result;
 }
 

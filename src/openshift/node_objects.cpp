@@ -13,6 +13,7 @@ namespace edgegpu {
 namespace fs = std::filesystem;
 
 NodeObjects node_objects(const OpenshiftRequest& request, const std::string& image,
+                         const std::string& architecture,
                          const std::vector<std::string>& kernel_arguments) {
     NodeObjects objects;
     if (!is_pool_of_installer(request.pool)) {
@@ -25,7 +26,7 @@ NodeObjects node_objects(const OpenshiftRequest& request, const std::string& ima
                                    machine_os_config(request.pool, *request.on_cluster_build));
     }
     for (const MachineSetRequest& set : request.machine_sets) {
-        GpuMachineSet made = gpu_machine_set(set, request.pool);
+        GpuMachineSet made = gpu_machine_set(set, request.pool, architecture);
         objects.files.emplace_back(fmt::format("machine-set-{}.yaml", set.name),
                                    std::move(made.object));
         objects.warnings.insert(objects.warnings.end(), made.warnings.begin(), made.warnings.end());

@@ -20,8 +20,9 @@ struct NodeObjects {
 };
 
 /// Pool (unless the installer makes it), machine configuration, on-cluster build and machine sets
-/// of `request`. `image` has a digest. Throws as gpu_machine_set.
+/// of `request`. `image`, of `architecture`, has a digest. Throws as gpu_machine_set.
 [[nodiscard]] NodeObjects node_objects(const OpenshiftRequest& request, const std::string& image,
+                                       const std::string& architecture,
                                        const std::vector<std::string>& kernel_arguments);
 
 /// Writes them as YAML to a new directory, with the kustomization that `oc apply -k` takes. The

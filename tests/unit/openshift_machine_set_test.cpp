@@ -1,11 +1,14 @@
 #include "openshift/machine_set.hpp"
 
 #include <filesystem>
+#include <initializer_list>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "openshift/machine_architecture.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
@@ -75,7 +78,7 @@ protected:
     }
     [[nodiscard]] GpuMachineSet made(const std::string& text, const std::string& pool = "gpu") {
         write_file(request.source, text);
-        return gpu_machine_set(request, pool);
+        return gpu_machine_set(request, pool, architecture);
     }
     [[nodiscard]] std::string failure(const std::string& text) {
         try {
@@ -88,6 +91,7 @@ protected:
 
     TemporaryDirectory directory{std::filesystem::temp_directory_path() / "machine-set"};
     MachineSetRequest request;
+    std::string architecture = "x86_64";
 };
 
 TEST_F(MachineSetTest, IsACopyWithAnotherNameAndTheGpu) {
@@ -176,6 +180,78 @@ TEST_F(MachineSetTest, WarnsOfTypesWithoutAnNvidiaGpu) {
     request.instance_type = "Standard_NV4as_v4";
     EXPECT_THAT(made(set_of("          kind: AzureMachineProviderSpec\n")).warnings,
                 ElementsAre(HasSubstr("node.toml:9:1: machine set \"gpu-us-east-1a\": Azure")));
+}
+
+TEST_F(MachineSetTest, WarnsOfMachinesOfAnotherArchitecture) {
+    const std::string gcp =
+        set_of("          kind: GCPMachineProviderSpec\n          machineType: n1-standard-4\n");
+    const std::string azure = set_of("          kind: AzureMachineProviderSpec\n");
+    const auto warnings = [&](const std::string& set, const std::string& type,
+                              const std::string& of) {
+        request.instance_type = type;
+        architecture = of;
+        return made(set).warnings;
+    };
+    EXPECT_THAT(
+        warnings(aws_set, "g5g.xlarge", "x86_64"),
+        ElementsAre(
+            "node.toml:9:1: machine set \"gpu-us-east-1a\": machines \"g5g.xlarge\" of AWS are "
+            "aarch64, and the image is for x86_64: none becomes a node"));
+    EXPECT_THAT(warnings(aws_set, "g5g.xlarge", "aarch64"), IsEmpty());
+    EXPECT_THAT(warnings(aws_set, "g5.xlarge", "aarch64"),
+                ElementsAre(HasSubstr("of AWS are x86_64, and the image is for aarch64")));
+    EXPECT_THAT(warnings(gcp, "a4x-highgpu-4g", "x86_64"),
+                ElementsAre(HasSubstr("of Google Cloud are aarch64")));
+    EXPECT_THAT(warnings(azure, "Standard_ND128isr_NDR_GB200_v6", "x86_64"),
+                ElementsAre(HasSubstr("of Azure are aarch64")));
+    // The existing set's type, to which a GPU is attached.
+    request.accelerator = "nvidia-tesla-t4";
+    EXPECT_THAT(warnings(gcp, "", "aarch64"),
+                ElementsAre(HasSubstr("machines \"n1-standard-4\" of Google Cloud are x86_64")));
+    EXPECT_THAT(warnings(gcp, "", "x86_64"), IsEmpty());
+}
+
+TEST(MachineArchitecture, IsWhatTheNameSaysWhereThatIsCertain) {
+    const auto of = [](const char* kind, std::initializer_list<const char*> types) {
+        std::set<std::string> found;
+        for (const char* type : types) {
+            found.insert(architecture_of_machines(kind, type));
+        }
+        return found.size() == 1 ? *found.begin() : "different ones";
+    };
+    const char* aws = "AWSMachineProviderConfig";
+    const char* gcp = "GCPMachineProviderSpec";
+    const char* azure = "AzureMachineProviderSpec";
+    EXPECT_EQ(of(aws, {"g5g.2xlarge", "c7g.large", "c6gn.medium", "m6gd.metal", "t4g.micro",
+                       "im4gn.large", "x2gd.large", "hpc7g.4xlarge", "i8ge.large", "a1.large",
+                       "p6e-gb200.36xlarge"}),
+              "aarch64");
+    EXPECT_EQ(of(aws, {"p3.2xlarge", "p4d.24xlarge", "p5en.48xlarge", "p6-b200.48xlarge",
+                       "g3s.xlarge", "g4dn.xlarge", "g4ad.xlarge", "g5.xlarge", "g6e.xlarge",
+                       "gr6.4xlarge", "m6i.large", "m7a.large", "c7i-flex.large", "x2idn.metal"}),
+              "x86_64");
+    // Of what comes next nothing is known, nor of what has no letter that says it.
+    EXPECT_EQ(of(aws, {"", "g", "g5g", "g9.xlarge", "p7.48xlarge", "trn2.48xlarge", "u-6tb1.metal",
+                       "mac2.metal", "m5.large", "Standard_D4ps_v5"}),
+              "");
+    EXPECT_EQ(of(gcp, {"t2a-standard-4", "c4a-highmem-8-lssd", "n4a-standard-1", "a4x-highgpu-4g"}),
+              "aarch64");
+    EXPECT_EQ(of(gcp, {"g2-standard-8", "a2-highgpu-1g", "a3-megagpu-8g", "a4-highgpu-8g",
+                       "n1-standard-4", "c4-standard-4", "c4d-standard-4", "t2d-standard-1"}),
+              "x86_64");
+    EXPECT_EQ(of(gcp, {"", "t2a", "custom-4-16384", "a5-highgpu-8g", "x4-megamem-960"}), "");
+    EXPECT_EQ(of(azure, {"Standard_D4ps_v5", "Standard_B2pts_v2", "Standard_E4pds_v6",
+                         "Standard_D2plds_v5", "Standard_ND128isr_NDR_GB200_v6",
+                         "Standard_ND128isr_GB300_v6"}),
+              "aarch64");
+    EXPECT_EQ(of(azure, {"Standard_NC4as_T4_v3", "Standard_NC40ads_H100_v5", "Standard_NC6s_v3",
+                         "Standard_NP10s", "Standard_E4-2ads_v5", "Standard_DS3_v2",
+                         "Standard_ND96isr_H100_v5", "Standard_NV36ads_A10_v5"}),
+              "x86_64");
+    EXPECT_EQ(of(azure, {"", "Standard_", "Standard_ND200isr_VR200_v7", "Basic_A0",
+                         "Standard_D11_v2_Promo"}),
+              "");
+    EXPECT_EQ(of("VSphereMachineProviderSpec", {"g5g.2xlarge"}), "");
 }
 
 TEST_F(MachineSetTest, RefusesWhatIsNoMachineSet) {

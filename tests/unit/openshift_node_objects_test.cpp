@@ -27,12 +27,12 @@ std::vector<std::string> files_of(const NodeObjects& objects) {
 TEST(NodeObjects, TheInstallerHasMadeTheUsualPools) {
     OpenshiftRequest request;
     request.pool = "worker";
-    EXPECT_THAT(files_of(node_objects(request, "q@sha256:0", {})),
+    EXPECT_THAT(files_of(node_objects(request, "q@sha256:0", "x86_64", {})),
                 ElementsAre("machine-config.yaml"));
     request.pool = "gpu";
     request.on_cluster_build.emplace();
     EXPECT_THAT(
-        files_of(node_objects(request, "q@sha256:0", {})),
+        files_of(node_objects(request, "q@sha256:0", "x86_64", {})),
         ElementsAre("machine-config-pool.yaml", "machine-config.yaml", "machine-os-config.yaml"));
 }
 
@@ -40,7 +40,7 @@ TEST(NodeObjects, AreWrittenAsAKustomization) {
     const TemporaryDirectory work(fs::temp_directory_path() / "node-objects");
     OpenshiftRequest request;
     request.pool = "worker";
-    const NodeObjects objects = node_objects(request, "q@sha256:0", {"on"});
+    const NodeObjects objects = node_objects(request, "q@sha256:0", "x86_64", {"on"});
     write_node_objects(objects, work / "out/");
     EXPECT_EQ(read_file(work / "out/kustomization.yaml", 4096),
               "apiVersion: \"kustomize.config.k8s.io/v1beta1\"\nkind: \"Kustomization\"\n"
