@@ -66,11 +66,25 @@ bool is_unit_for(const std::string& point, const std::string& path, const MountF
            deployed_path(last_setting(file.text, "Mount", "Where").value_or("/")) == point;
 }
 
+/// What devices would make of it. `options` are those of fstab's line: only there do they decide
+/// whether local-fs.target requires the mount (systemd-fstab-generator). A unit's do not, as the
+/// disk's fstab has a line without any of them. / is mounted in any case.
+std::string effect_of(const std::string& point, std::string_view options) {
+    constexpr auto not_required =
+        std::to_array<std::string_view>({"nofail", "noauto", "x-systemd.automount"});
+    for (const std::string_view name : option_names(options)) {
+        if (point != "/" && std::ranges::find(not_required, name) != not_required.end()) {
+            return fmt::format("with \"{}\" devices would start without it", name);
+        }
+    }
+    return "devices would not start";
+}
+
 std::string sentence(const MountFile& file, std::size_t line, const std::string& point,
-                     std::string_view how) {
-    return fmt::format("{}{}: {} would be mounted {}, but it is ext4: devices would not start",
-                       file.place, file.is_file && line != 0 ? fmt::format(":{}", line) : "", point,
-                       how);
+                     std::string_view how, std::string_view options = {}) {
+    return fmt::format("{}{}: {} would be mounted {}, but it is ext4: {}", file.place,
+                       file.is_file && line != 0 ? fmt::format(":{}", line) : "", point, how,
+                       effect_of(point, options));
 }
 
 }  // namespace
@@ -150,8 +164,9 @@ std::vector<std::string> refused_mounts(const std::vector<std::string>& points,
                 deployed_path(std::string(words[1])) != point) {
                 continue;
             }
-            if (const auto how = ext4_refusal(words[2], words.size() > 3 ? words[3] : "")) {
-                refused.push_back(sentence(file, number, point, *how));
+            const std::string_view options = words.size() > 3 ? words[3] : "";
+            if (const auto how = ext4_refusal(words[2], options)) {
+                refused.push_back(sentence(file, number, point, *how, options));
             }
         }
     };

@@ -38,7 +38,9 @@ using MountFiles = std::map<std::string, MountFile, std::less<>>;
 
 /// Which of the files mount a file system of the disk at one of these points as something else than
 /// ext4, or with options that ext4 refuses, one sentence each. Devices stop at such a mount in
-/// emergency mode, as local file systems are needed for everything after them.
+/// emergency mode, as local file systems are needed for everything after them; or, if fstab's line
+/// does not require it ("nofail"), start without it. That is no less of a mistake, and harder to
+/// notice: what belongs there is written to the file system below, or fails much later.
 [[nodiscard]] std::vector<std::string> refused_mounts(const std::vector<std::string>& points,
                                                       const MountFiles& files);
 

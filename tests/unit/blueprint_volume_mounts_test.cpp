@@ -62,6 +62,25 @@ TEST(VolumeMounts, OptionsOfOtherFileSystemsAreRefused) {
     }
 }
 
+TEST(VolumeMounts, WhatNeedNotBeMountedKeepsNoDeviceFromStarting) {
+    for (const char* name : {"nofail", "noauto", "x-systemd.automount"}) {
+        const std::string end =
+            std::string("but it is ext4: with \"") + name + "\" devices would start without it";
+        EXPECT_THAT(refused_line(std::string("LABEL=x /data xfs noatime,") + name + " 0 0"),
+                    ElementsAre("overlay/file:1: /data would be mounted as xfs, " + end));
+        EXPECT_THAT(refused_line(std::string("LABEL=x /data ext4 pquota,") + name),
+                    ElementsAre(HasSubstr("with \"pquota\", " + end)));
+        // The line of the disk's fstab requires the mount, whatever the unit says.
+        EXPECT_THAT(refused_unit(std::string("Type=xfs\nOptions=") + name),
+                    ElementsAre(HasSubstr("devices would not start")));
+        EXPECT_THAT(refused_mounts(
+                        {"/"}, {{"/etc/fstab", {"f", true, std::string("LABEL=x / xfs ") + name}}}),
+                    ElementsAre(HasSubstr("devices would not start")));
+    }
+    EXPECT_THAT(refused_line("LABEL=x /data xfs auto,x-systemd.device-timeout=5 0 0"),
+                ElementsAre(HasSubstr("devices would not start")));
+}
+
 TEST(VolumeMounts, DropInsCountAndUnitsBelowUsrDoNot) {
     const std::string options = "[Mount]\nOptions=compress=zstd\n";
     for (const char* top : {"/etc", "/usr/lib"}) {
