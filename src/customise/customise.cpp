@@ -126,7 +126,7 @@ std::vector<TreeStep> Customisation::file_steps() {
          {"user files"},
          {"/etc/nvidia", "/usr/libexec/edgegpu/vgpu-token", "/usr/lib/systemd/system",
           "/usr/lib/tmpfiles.d/edgegpu-vgpu.conf"},
-         [this] { add_vgpu_licence(ctx_, blueprint_.nvidia, tree_); }},
+         [this] { add_vgpu_licence(ctx_, blueprint_.nvidia, placed_, tree_); }},
         {"nvidia runtime",
          {"user files", "gpu devices"},
          {"/etc/crio/crio.conf.d", "/etc/nvidia-container-runtime/config.toml"},

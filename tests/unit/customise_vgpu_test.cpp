@@ -13,6 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class VgpuLicence : public TreeTest {
 protected:
@@ -25,7 +26,7 @@ protected:
     }
     std::string refusal() {
         try {
-            add_vgpu_licence(ctx, nvidia_, tree);
+            add_vgpu_licence(ctx, nvidia_, placed_, tree);
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::usage);
             return error.render();
@@ -33,6 +34,7 @@ protected:
         return "no error";
     }
     std::optional<NvidiaRequest> nvidia_;
+    PlacedPaths placed_;
 };
 
 TEST_F(VgpuLicence, TheConfigurationHasWhatTheBlueprintSets) {
@@ -58,7 +60,7 @@ TEST_F(VgpuLicence, TheConfigurationHasWhatTheBlueprintSets) {
 TEST_F(VgpuLicence, TheServiceWaitsForATokenAndKeepsItsState) {
     file("/usr/lib/systemd/system/nvidia-gridd.service", "");
     nvidia_->vgpu->feature_type = 4;
-    add_vgpu_licence(ctx, nvidia_, tree);
+    add_vgpu_licence(ctx, nvidia_, placed_, tree);
     EXPECT_THAT(read_entry(tree, "/etc/nvidia/gridd.conf"), HasSubstr("FeatureType=4\n"));
     EXPECT_THAT(read_entry(tree, "/usr/lib/systemd/system/nvidia-gridd.service.d/10-edgegpu.conf"),
                 HasSubstr("ConditionPathExistsGlob=/etc/nvidia/ClientConfigToken/*.tok\n"));
@@ -83,7 +85,7 @@ TEST_F(VgpuLicence, TheServiceWaitsForATokenAndKeepsItsState) {
 TEST_F(VgpuLicence, ATokenElsewhereIsWaitedForThere) {
     file("/usr/lib/systemd/system/nvidia-gridd.service", "");
     nvidia_->vgpu->token_directory = "/var/lib/tokens";
-    add_vgpu_licence(ctx, nvidia_, tree);
+    add_vgpu_licence(ctx, nvidia_, placed_, tree);
     EXPECT_THAT(read_entry(tree, "/usr/lib/systemd/system/edgegpu-vgpu-token.path"),
                 HasSubstr("PathChanged=/var/lib/tokens\n"));
     EXPECT_FALSE(tree.entries.contains("/var/lib/tokens")) << "/var is the device's";
@@ -94,7 +96,7 @@ TEST_F(VgpuLicence, ATokenElsewhereIsWaitedForThere) {
 TEST_F(VgpuLicence, WithoutATokenNothingWaitsForOne) {
     file("/usr/lib/systemd/system/nvidia-gridd.service", "");
     nvidia_->vgpu->server_address = "licences.example";
-    add_vgpu_licence(ctx, nvidia_, tree);
+    add_vgpu_licence(ctx, nvidia_, placed_, tree);
     EXPECT_EQ(find_entry(tree, "/usr/lib/systemd/system/nvidia-gridd.service.d/10-edgegpu.conf"),
               nullptr);
     EXPECT_EQ(find_entry(tree, "/usr/lib/systemd/system/edgegpu-vgpu-token.path"), nullptr);
@@ -106,8 +108,8 @@ TEST_F(VgpuLicence, WithoutATokenNothingWaitsForOne) {
 TEST_F(VgpuLicence, WithoutTheTableTheTreeStaysAsItIs) {
     nvidia_->vgpu.reset();
     const std::size_t before = tree.entries.size();
-    add_vgpu_licence(ctx, nvidia_, tree);
-    add_vgpu_licence(ctx, std::nullopt, tree);
+    add_vgpu_licence(ctx, nvidia_, placed_, tree);
+    add_vgpu_licence(ctx, std::nullopt, placed_, tree);
     add_numa_node(ctx, nvidia_, tree);
     add_numa_node(ctx, std::nullopt, tree);
     EXPECT_EQ(tree.entries.size(), before);
@@ -118,11 +120,49 @@ TEST_F(VgpuLicence, WhatIsMissingOrWrongIsSaid) {
                 AllOf(HasSubstr("nvidia-gridd.service"), HasSubstr("nvidia-linux-grid-570")));
     file("/usr/lib/systemd/system/nvidia-gridd.service", "");
     file("/etc/nvidia/gridd.conf", "FeatureType=1\n");
-    EXPECT_THAT(refusal(), HasSubstr("/etc/nvidia/gridd.conf of the image comes from elsewhere"));
+    placed_["/etc/nvidia/gridd.conf"] = {"overlay/etc/nvidia/gridd.conf", true};
+    EXPECT_THAT(refusal(), AllOf(HasSubstr("[nvidia.vgpu] is written to /etc/nvidia/gridd.conf, "
+                                           "which overlay/etc/nvidia/gridd.conf brings as well"),
+                                 HasSubstr("give its keys in [nvidia.vgpu]")));
     file("/usr/lib/systemd/system/nvidia-vgpu-mgr.service", "");
     EXPECT_THAT(refusal(), AllOf(HasSubstr("nvidia-vgpu-mgr.service belongs to the driver of a "
                                            "host (vgpu-kvm)"),
                                  HasSubstr("nvidia-linux-grid-BRANCH")));
+}
+
+TEST_F(VgpuLicence, APackagesConfigurationIsReplacedWithAWord) {
+    file("/usr/lib/systemd/system/nvidia-gridd.service", "");
+    nvidia_->vgpu->feature_type = 4;
+    nvidia_->vgpu->server_address = "licences.example";
+    Console loud{Color::never, false};
+    ctx.console = &loud;
+    const auto said = [&](const std::string& packaged) {
+        file("/etc/nvidia/gridd.conf", packaged, 0600);
+        testing::internal::CaptureStderr();
+        add_vgpu_licence(ctx, nvidia_, placed_, tree);
+        EXPECT_EQ(read_entry(tree, "/etc/nvidia/gridd.conf"), gridd_conf_text(*nvidia_->vgpu));
+        EXPECT_EQ(tree.entries.at("/etc/nvidia/gridd.conf").mode, 0644U);
+        return testing::internal::GetCapturedStderr();
+    };
+    // As the vendor's example is: everything is a comment, empty, or in the blueprint.
+    const std::string example =
+        "# Description: set License Server Address\nServerAddress=\n\n"
+        "#ServerPort=7070\nFeatureType=0\n";
+    EXPECT_THAT(said(example),
+                AllOf(HasSubstr("[nvidia.vgpu] replaces /etc/nvidia/gridd.conf, which a package "
+                                "brings"),
+                      Not(HasSubstr("warning"))));
+    EXPECT_THAT(said(example + "ServerPort = 7071\nLingerInterval=10\n"),
+                HasSubstr("it set LingerInterval=10, ServerPort=7071, which is not in "
+                          "[nvidia.vgpu]: nvidia-gridd's default applies"));
+    EXPECT_THAT(said("Lingering=\x1b[2J\n"), Not(HasSubstr("\x1b")));
+    // A link is not written through.
+    remove_entry(tree, "/etc/nvidia/gridd.conf");
+    file("/etc/nvidia/gridd.conf.template", example);
+    link("/etc/nvidia/gridd.conf", "gridd.conf.template");
+    add_vgpu_licence(ctx, nvidia_, placed_, tree);
+    EXPECT_EQ(tree.entries.at("/etc/nvidia/gridd.conf").type, EntryType::file);
+    EXPECT_EQ(read_entry(tree, "/etc/nvidia/gridd.conf.template"), example);
 }
 
 TEST_F(VgpuLicence, ANumaNodeIsWrittenOnlyWhereThereIsNone) {

@@ -1,13 +1,18 @@
 #include "customise/system/vgpu.hpp"
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "customise/units/vendor_unit.hpp"
 #include "embedded_vgpu.hpp"
+#include "support/assignments.hpp"
 #include "support/source_location.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -102,11 +107,42 @@ void require_guest(const VgpuRequest& vgpu, const Tree& tree) {
                 "add the guest driver's package, whose name has the branch, such as "
                 "nvidia-linux-grid-570");
     }
-    if (find_entry(tree, gridd_conf) != nullptr) {
-        throw error_at(vgpu.location, "{} of the image comes from elsewhere", gridd_conf)
-            .hinted(
-                "[nvidia.vgpu] is written to this file: give its keys here, and leave the "
-                "other one out");
+}
+
+/// Two of the user's choices for one file.
+void require_no_own_file(const VgpuRequest& vgpu, const PlacedPaths& placed) {
+    if (const auto found = placed.find(gridd_conf); found != placed.end()) {
+        throw error_at(vgpu.location, "[nvidia.vgpu] is written to {}, which {} brings as well",
+                       gridd_conf, found->second.place)
+            .hinted("give its keys in [nvidia.vgpu], and leave the file out; or the other way");
+    }
+}
+
+/// Packages of the guest's driver may bring the file, as the vendor's example or with the settings
+/// of whoever packed them. nvidia-gridd reads no other one and no drop-ins: [nvidia.vgpu] replaces
+/// it, as an administrator would, and what it set is not lost in silence.
+void note_packaged_file(const Context& ctx, const VgpuRequest& vgpu, const Tree& tree) {
+    const Entry* packaged = find_entry(tree, gridd_conf);
+    if (packaged == nullptr) {
+        return;
+    }
+    std::vector<std::string> lost;
+    if (packaged->type == EntryType::file) {
+        const std::string own = gridd_conf_text(vgpu);
+        for (const auto& [key, value] : read_assignments(read_entry(tree, gridd_conf))) {
+            if (!value.empty() && own.find(fmt::format("\n{}=", key)) == std::string::npos) {
+                lost.push_back(fmt::format("{}={}", key, value));
+            }
+        }
+    }
+    const std::string what =
+        fmt::format("[nvidia.vgpu] replaces {}, which a package brings", gridd_conf);
+    if (lost.empty()) {
+        ctx.console->note(what);
+    } else {
+        ctx.console->warn(fmt::format(
+            "{}: {}: it set {}, which is not in [nvidia.vgpu]: nvidia-gridd's default applies",
+            vgpu.location.text(), what, printable_line(fmt::format("{}", fmt::join(lost, ", ")))));
     }
 }
 
@@ -143,12 +179,15 @@ std::string gridd_conf_text(const VgpuRequest& vgpu) {
     return text;
 }
 
-void add_vgpu_licence(const Context& ctx, const std::optional<NvidiaRequest>& nvidia, Tree& tree) {
+void add_vgpu_licence(const Context& ctx, const std::optional<NvidiaRequest>& nvidia,
+                      const PlacedPaths& placed, Tree& tree) {
     if (!nvidia || !nvidia->vgpu) {
         return;
     }
     const VgpuRequest& vgpu = *nvidia->vgpu;
     require_guest(vgpu, tree);
+    require_no_own_file(vgpu, placed);
+    note_packaged_file(ctx, vgpu, tree);
     put_entry(tree, gridd_conf, make_file_entry(ctx, gridd_conf_text(vgpu), 0644));
     std::string lines = state_directory;
     const std::string directory =

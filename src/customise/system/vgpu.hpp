@@ -4,6 +4,7 @@
 #include <string>
 
 #include "blueprint/packages.hpp"
+#include "customise/units/unit_check.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 
@@ -19,8 +20,10 @@ namespace edgegpu {
 /// one comes, or else say in the journal that there is none (src/customise/device/vgpu-token).
 ///
 /// Throws ErrorKind::usage for an image without nvidia-gridd.service, with files of a host's driver
-/// (vgpu-kvm), or with a gridd.conf of the user's. Without `[nvidia.vgpu]` the tree stays
+/// (vgpu-kvm), or with a gridd.conf of the user's (`placed`); one of a package is replaced, with a
+/// word about what it set. Without `[nvidia.vgpu]` the tree stays
 /// unchanged.
-void add_vgpu_licence(const Context& ctx, const std::optional<NvidiaRequest>& nvidia, Tree& tree);
+void add_vgpu_licence(const Context& ctx, const std::optional<NvidiaRequest>& nvidia,
+                      const PlacedPaths& placed, Tree& tree);
 
 }  // namespace edgegpu
