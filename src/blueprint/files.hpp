@@ -75,6 +75,9 @@ struct OverlayRequest {
 struct SecretAllowance {
     /// Pattern of paths in the image, as that of an OverlayRule.
     std::string path;
+    /// Secret of one machine that this allows, and nothing else, in the file of exactly that path:
+    /// one of machine_secret (support/written_secrets.hpp). Empty: all other secrets.
+    std::string kind;
     /// Why everybody may have it.
     std::string reason;
     SourceLocation location;

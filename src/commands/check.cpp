@@ -110,7 +110,8 @@ void check_read_blueprint(const Context& ctx, Blueprint& blueprint) {
         const std::vector<RenderedBundle> bundles =
             render_bundles(ctx, blueprint.microshift.bundles);
         check_together(ctx, bundles, blueprint.microshift.manifests);
-        check_bundle_secrets(blueprint, bundles);
+        const std::vector<std::string> allowed = check_bundle_secrets(blueprint, bundles);
+        blueprint.warnings.insert(blueprint.warnings.end(), allowed.begin(), allowed.end());
         check_bundles(bundles, facts_of(blueprint));
     });
     if (blueprint.openshift) {

@@ -216,6 +216,13 @@ void check_volume_mounts(const std::vector<Volume>& volumes, const Tree& tree) {
     }
 }
 
+/// Secrets of one machine that the blueprint lets into bundles.
+void warn_of_allowed(const Context& ctx, const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) {
+        ctx.console->warn(warning);
+    }
+}
+
 BuildResult build_in_stages(const Context& given, const Blueprint& named,
                             const BuildOptions& options, Signer& signer, Stages& stages) {
     // From here on only copies of the user's files are read.
@@ -230,12 +237,12 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     if (!snapshot.microshift.bundles.empty()) {
         stages.begin_quietly("bundles", "rendering the bundles of");
         bundles = render_bundles(given, snapshot.microshift.bundles);
-        check_bundle_secrets(snapshot, bundles);
+        warn_of_allowed(given, check_bundle_secrets(snapshot, bundles));
         check_together(given, bundles, snapshot.microshift.manifests);
         stages.end(counted(bundles.size(), "bundle"));
     } else {
         // Without bundles, too: a secret may be allowed in one that is gone.
-        check_bundle_secrets(snapshot, bundles);
+        warn_of_allowed(given, check_bundle_secrets(snapshot, bundles));
     }
 
     if (key.before_resolving()) {

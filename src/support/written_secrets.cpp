@@ -177,11 +177,19 @@ bool is_password_file(std::string_view name) {
 
 /// A token by which a virtual GPU gets its licence, by its name: its form is that of a JWT, which
 /// need not be one that is recognised.
+/// Whether the text is a JWT, and nothing else.
+bool is_web_token(std::string_view text) {
+    return text.starts_with("eyJ") && std::ranges::count(text, '.') == 2 &&
+           text.find_first_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// nvidia-gridd reads every file whose name ends so, in a directory that its configuration names.
 bool is_client_token(std::string_view path, std::string_view content) {
     const std::string_view name = path.substr(path.rfind('/') + 1);
-    return name.ends_with(".tok") && !trim(content).empty() &&
+    const std::string_view text = trim(content);
+    return name.ends_with(".tok") && !text.empty() &&
            (name.starts_with("client_configuration_token") ||
-            path.find("/ClientConfigToken/") != std::string_view::npos);
+            path.find("/ClientConfigToken/") != std::string_view::npos || is_web_token(text));
 }
 
 bool is_comment(std::string_view line) {
@@ -307,6 +315,10 @@ void find_forms(std::string_view name, std::string_view content, bool settings, 
 }
 
 }  // namespace
+
+std::string_view machine_secret(std::string_view kind) {
+    return kind == a_login ? registry_login : kind == a_client_token ? licence_token : "";
+}
 
 std::vector<WrittenSecret> find_written_secrets(std::string_view path, std::string_view content) {
     const std::string_view name = path.substr(path.rfind('/') + 1);

@@ -328,16 +328,12 @@ TEST_F(BlueprintCheckTest, secrets_do_not_become_part_of_the_image) {
               "error: b.toml:7:1: overlay node.tar: a private key would be in the image, in "
               "/etc/app/key" +
                   everybody);
-    put("pull-secret", "{\"auths\": {\"x\": {\"auth\": \"am9lOmh1bnRlcjI=\"}}}");
     struct Case {
         std::string text;
         std::string path;
     };
     for (const Case& one : {
              Case{"[[customizations.files]]\npath = \"/etc/a\"\ndata = \"password=hunter2\"\n",
-                  "/etc/a"},
-             Case{"[[customizations.files]]\npath = \"/etc/a\"\nuri = \"file://" +
-                      (directory_ / "pull-secret").string() + "\"\n",
                   "/etc/a"},
              Case{"[[systemd.units]]\nname = \"a.service\"\ncontents = \"[Service]\\n"
                   "Environment=TOKEN=0123456789abcdef0123\\n\"\n",
@@ -391,6 +387,64 @@ TEST_F(BlueprintCheckTest, tokens_of_nvidias_licence_server_are_each_machines_ow
                 << said;
             EXPECT_NE(said.find("edgegpu image --inject"), std::string::npos) << said;
             EXPECT_EQ(said.find("eyJ"), std::string::npos) << said;
+        }
+    }
+}
+
+TEST_F(BlueprintCheckTest, secrets_of_one_machine_are_allowed_by_name_only) {
+    const std::string login = "{\"auths\": {\"x\": {\"auth\": \"am9lOmh1bnRlcjI=\"}}}";
+    const std::string token =
+        "eyJhbGciOiJSUzI1NiJ9.eyJqdGkiOiI4ZWM5YyJ9.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
+    struct Case {
+        std::string path;
+        std::string content;
+        std::string kind;
+        std::string what;
+        std::string other;
+    };
+    for (const Case& one :
+         {Case{"/etc/crio/login", login, "registry login", "a login at a registry",
+               "licence token"},
+          Case{"/etc/nvidia/ClientConfigToken/x.tok", token, "licence token",
+               "a client's token of NVIDIA's licence server", "registry login"},
+          // By its form, in a directory that gridd.conf names.
+          Case{"/etc/site/x.tok", token + "\n", "licence token",
+               "a client's token of NVIDIA's licence server", "registry login"}}) {
+        put("secret", one.content);
+        const std::string file = "[[customizations.files]]\npath = \"" + one.path +
+                                 "\"\nuri = \"file://" + (directory_ / "secret").string() + "\"\n";
+        const auto allow = [](const std::string& path, const std::string& more) {
+            return "[[allow_secrets]]\npath = \"" + path + "\"\nreason = \"a test\"\n" + more;
+        };
+        const std::string kind = "kind = \"" + one.kind + "\"\n";
+        for (const std::string& general :
+             {std::string(), allow("/etc/**", ""), allow(one.path, "")}) {
+            const std::string said = check(file + general);
+            EXPECT_NE(said.find(one.what + " would be in the image, in " + one.path),
+                      std::string::npos)
+                << general << said;
+            EXPECT_NE(said.find("with this path alone and " + kind), std::string::npos) << said;
+            EXPECT_EQ(said.find("no file that matches"), std::string::npos) << said;
+            EXPECT_EQ(said.find("error: ", 1), std::string::npos) << said;
+        }
+        EXPECT_EQ(check(file + allow(one.path, kind)), "no error");
+        EXPECT_NE(check(file + allow("/etc/**", kind))
+                      .find("a " + one.kind + " is allowed in one file, not in"),
+                  std::string::npos);
+        const std::string other = check(file + allow(one.path, "kind = \"" + one.other + "\"\n"));
+        EXPECT_NE(other.find(one.what), std::string::npos) << other;
+        EXPECT_NE(other.find("has a " + one.other), std::string::npos) << other;
+        const std::vector<std::string> warnings = warned(file + allow(one.path, kind));
+        ASSERT_EQ(warnings.size(), 1U);
+        EXPECT_NE(warnings[0].find(one.path + " has a " + one.kind +
+                                   ", as [[allow_secrets]] says: everybody who can read"),
+                  std::string::npos)
+            << warnings[0];
+        // Nor does it let anything else in.
+        put("secret", std::string(private_key) + one.content);
+        if (one.what == "a login at a registry") {
+            EXPECT_NE(check(file + allow(one.path, kind)).find("a private key would be"),
+                      std::string::npos);
         }
     }
 }

@@ -20,12 +20,15 @@ protected:
             "apiVersion: v1\nkind: Secret\nmetadata: {name: access, namespace: app}\n" + rest;
         bundle_.files["kustomization.yaml"] = "resources: [secret.yaml]\n";
     }
-    void allow(const std::string& path) {
-        blueprint_.allow_secrets.push_back({path, "a test", {"b.toml", 9, 1}});
+    void allow(const std::string& path, const std::string& kind = "") {
+        blueprint_.allow_secrets.push_back({path, kind, "a test", {"b.toml", 9, 1}});
+    }
+    [[nodiscard]] std::vector<std::string> warnings() const {
+        return check_bundle_secrets(blueprint_, {render_bundle({}, find_renderer({}), bundle_)});
     }
     [[nodiscard]] std::string refused() const {
         try {
-            check_bundle_secrets(blueprint_, {render_bundle({}, find_renderer({}), bundle_)});
+            static_cast<void>(warnings());
         } catch (const Error& failure) {
             EXPECT_EQ(failure.kind(), ErrorKind::usage);
             return failure.render();
@@ -78,6 +81,26 @@ TEST_F(BundleSecrets, OtherFiles) {
     EXPECT_THAT(refused(), HasSubstr("error: /home/user/app/app.yaml:6:1: a password would be in "
                                      "the image, in /etc/microshift/manifests/app/app.yaml"));
     EXPECT_THAT(refused(), Not(HasSubstr("CANARY2")));
+}
+
+TEST_F(BundleSecrets, PullSecretsAreAllowedByNameOnly) {
+    const std::string file = "/etc/microshift/manifests/app/secret.yaml";
+    // {"auths": {"x": {"auth": "…"}}}, in what Kubernetes takes for one and what only we do
+    const std::string value =
+        "data: {.dockerconfigjson: "
+        "eyJhdXRocyI6IHsieCI6IHsiYXV0aCI6ICJhbTlsT21oMWJuUmxjakk9In19fQ==}\n";
+    for (const std::string type : {"type: kubernetes.io/dockerconfigjson\n", "type: Opaque\n"}) {
+        secret(type + value);
+        blueprint_.allow_secrets.clear();
+        allow("/etc/microshift/manifests/app/**");
+        EXPECT_THAT(refused(), HasSubstr("with this path alone and kind = \"registry login\""))
+            << type;
+    }
+    secret("type: kubernetes.io/dockerconfigjson\n" + value);
+    blueprint_.allow_secrets.clear();
+    allow(file, "registry login");
+    EXPECT_EQ(refused(), "none");
+    EXPECT_THAT(warnings(), testing::ElementsAre(HasSubstr(file + " has a registry login")));
 }
 
 TEST_F(BundleSecrets, WhatTheBlueprintAllows) {

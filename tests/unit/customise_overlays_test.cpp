@@ -147,7 +147,7 @@ TEST_F(Overlays, AModeInAnArchiveThatItsReaderRefusesIsMended) {
 TEST_F(Overlays, AFileWithAnAllowedSecretIsForItsOwnerAlone) {
     host_file("overlay/etc/app/key.pem", "x", 0644);
     host_file("overlay/etc/app/conf", "x", 0644);
-    FileModes own(ctx, {{"/etc/app/*.pem", "a test", {}}});
+    FileModes own(ctx, {{"/etc/app/*.pem", "", "a test", {}}});
     Blueprint blueprint;
     blueprint.overlays = {overlay};
     add_overlays(ctx, take_snapshot(ctx, blueprint).overlays, own, tree);

@@ -35,9 +35,9 @@ consteval auto fields_of(const OverlayRequest*) {
 consteval auto fields_of(const SecretAllowance*) {
     using Allowance = SecretAllowance;
     // The files that it names are for their owner alone, unless another mode is set.
-    return all_fields_of<Allowance>(input("path", &Allowance::path),
-                                    no_input("reason", &Allowance::reason),
-                                    place(&Allowance::location));
+    return all_fields_of<Allowance>(
+        input("path", &Allowance::path), no_input("kind", &Allowance::kind),
+        no_input("reason", &Allowance::reason), place(&Allowance::location));
 }
 
 consteval auto fields_of(const PolicyRuleRequest*) {

@@ -140,6 +140,9 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
     }
     check_mounts(blueprint, std::move(mounts), mistakes, warnings);
     check_secrets(blueprint, secrets);
+    for (std::string& warning : secrets.warnings()) {
+        warnings.push_back(std::move(warning));
+    }
     if (complete) {
         secrets.finish([](const SecretAllowance& allowance) { return !is_for_bundles(allowance); });
     }

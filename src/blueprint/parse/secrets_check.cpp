@@ -108,25 +108,33 @@ SecretCheck::SecretCheck(const std::vector<SecretAllowance>& allowances, Mistake
     }
 }
 
-bool SecretCheck::allowed(std::string_view path) {
+bool SecretCheck::allowed(std::string_view path, std::string_view machine) {
     bool any = false;
     for (Allowance& allowance : allowances_) {
-        if (allowance.glob.matches(path)) {
-            any = allowance.used = true;
+        const SecretAllowance& request = *allowance.request;
+        if (!request.kind.empty() ? request.path == path : allowance.glob.matches(path)) {
+            // Also where it is not enough: that is told, and not that it were needless.
+            allowance.used = allowance.used || request.kind.empty() || request.kind == machine;
+            any = any || request.kind == machine;
         }
     }
     return any;
 }
 
 std::optional<WrittenSecret> SecretCheck::find(const std::string& path, std::string_view content) {
-    const std::vector<WrittenSecret> secrets = find_written_secrets(path, content);
-    return secrets.empty() || allowed(path) ? std::nullopt : std::optional(secrets.front());
+    for (const WrittenSecret& secret : find_written_secrets(path, content)) {
+        if (!allowed(path, machine_secret(secret.kind))) {
+            return secret;
+        }
+    }
+    return std::nullopt;
 }
 
 void SecretCheck::check_file(const std::string& file, const std::string& path,
                              std::string_view content) {
     if (const std::optional<WrittenSecret> secret = find(path, content)) {
-        add({file, std::max(secret->line, 1U), 1}, secret->kind, path, "");
+        add({file, std::max(secret->line, 1U), 1}, secret->kind, path, "",
+            machine_secret(secret->kind));
     }
 }
 
@@ -135,26 +143,46 @@ void SecretCheck::check_text(const SourceLocation& location, std::string_view so
     if (const std::optional<WrittenSecret> secret = find(path, content)) {
         const std::string line =
             secret->line > 1 ? fmt::format(" (line {})", secret->line) : std::string();
-        add(location, fmt::format("{}{}{}", source, secret->kind, line), path, "");
+        add(location, fmt::format("{}{}{}", source, secret->kind, line), path, "",
+            machine_secret(secret->kind));
     }
 }
 
-void SecretCheck::add(const SourceLocation& location, std::string_view what,
-                      const std::string& path, const std::string& hint) {
-    if (!allowed(path)) {
-        mistakes_.add(
-            error_at(location,
-                     "{} would be in the image, in {}: everybody who can read the "
-                     "repository or a device gets it",
-                     what, path)
-                .hinted(hint.empty() ? way_out : fmt::format("{}; or {}", hint, way_out)));
+bool SecretCheck::add(const SourceLocation& location, std::string_view what,
+                      const std::string& path, const std::string& hint, std::string_view machine) {
+    if (allowed(path, machine)) {
+        return false;
     }
+    std::string way = hint.empty() ? way_out : fmt::format("{}; or {}", hint, way_out);
+    if (!machine.empty()) {
+        way += fmt::format(", with this path alone and kind = \"{}\"", machine);
+    }
+    mistakes_.add(error_at(location,
+                           "{} would be in the image, in {}: everybody who can read the "
+                           "repository or a device gets it",
+                           what, path)
+                      .hinted(way));
+    return true;
+}
+
+std::vector<std::string> SecretCheck::warnings() const {
+    std::vector<std::string> texts;
+    for (const Allowance& allowance : allowances_) {
+        const SecretAllowance& request = *allowance.request;
+        if (allowance.used && !request.kind.empty()) {
+            texts.push_back(
+                fmt::format("{}: {} has a {}, as [[allow_secrets]] says: everybody who can read "
+                            "the repository or a device gets it",
+                            request.location.text(), request.path, request.kind));
+        }
+    }
+    return texts;
 }
 
 void SecretCheck::note_idle(const SecretAllowance& allowance) const {
-    mistakes_.add(
-        error_at(allowance.location, "no file that matches \"{}\" has a secret", allowance.path)
-            .hinted("remove it: it would let one in that nobody has looked at"));
+    mistakes_.add(error_at(allowance.location, "no file that matches \"{}\" has a {}",
+                           allowance.path, allowance.kind.empty() ? "secret" : allowance.kind)
+                      .hinted("remove it: it would let one in that nobody has looked at"));
 }
 
 bool is_for_bundles(const SecretAllowance& allowance) {

@@ -30,9 +30,12 @@ public:
     [[nodiscard]] std::optional<WrittenSecret> find(const std::string& path,
                                                     std::string_view content);
     /// Adds a mistake for what is a secret ("a private key", "the content of Secret x/y"), unless
-    /// it is allowed at `path`; `hint` precedes the usual one.
-    void add(const SourceLocation& location, std::string_view what, const std::string& path,
-             const std::string& hint);
+    /// it is allowed at `path`; `hint` precedes the usual one. `machine` is its machine_secret.
+    /// Whether it was a mistake.
+    bool add(const SourceLocation& location, std::string_view what, const std::string& path,
+             const std::string& hint, std::string_view machine = {});
+    /// One for each secret of a machine that is allowed and there.
+    [[nodiscard]] std::vector<std::string> warnings() const;
     /// Adds a mistake for each allowance that was not needed, and for which `is_judged` is true.
     template <typename IsJudged>
     void finish(const IsJudged& is_judged) {
@@ -50,7 +53,7 @@ private:
         bool used = false;
     };
     /// Whether a secret at this path is allowed; the allowance is then used.
-    [[nodiscard]] bool allowed(std::string_view path);
+    [[nodiscard]] bool allowed(std::string_view path, std::string_view machine);
     void note_idle(const SecretAllowance& allowance) const;
 
     std::vector<Allowance> allowances_;

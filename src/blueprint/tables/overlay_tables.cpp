@@ -6,6 +6,7 @@
 #include "blueprint/toml/validate.hpp"
 #include "support/path_glob.hpp"
 #include "support/source_location.hpp"
+#include "support/written_secrets.hpp"
 
 namespace edgegpu {
 
@@ -86,9 +87,16 @@ SecretAllowance read_secret_allowance(const TableReader& table) {
     SecretAllowance allowance;
     allowance.location = table.location();
     allowance.reason = table.string("reason");
+    allowance.kind = table.has("kind") ? table.choice("kind", "", {registry_login, licence_token})
+                                       : std::string();
     static_cast<void>(table.has("path"));
     table.finish();
     allowance.path = read_path_pattern(table);
+    if (!allowance.kind.empty() && allowance.path.find_first_of("*?[\\") != std::string::npos) {
+        throw error_at(table.location("path"), "a {} is allowed in one file, not in \"{}\"",
+                       allowance.kind, allowance.path)
+            .hinted("write the whole path of the file, as the error without this table names it");
+    }
     if (allowance.reason.find_first_not_of(' ') == std::string::npos) {
         throw error_at(table.location("reason"), "a secret is allowed without a reason")
             .hinted("say why everybody who gets the image may have it: reason = \"…\"");

@@ -38,6 +38,12 @@ bool has_secret_value(const KubeObject& object) {
     return false;
 }
 
+/// Whether it is a login at registries, whatever the form of its value.
+bool is_pull_secret(const KubeObject& object) {
+    const std::string type = text_in(object.content, {"type"});
+    return type == "kubernetes.io/dockerconfigjson" || type == "kubernetes.io/dockercfg";
+}
+
 /// The file of the bundle that has the object, or that generates it.
 std::string file_of(const BundleFiles& files, const KubeObject& object) {
     const std::size_t hash = object.name.rfind('-');
@@ -68,7 +74,8 @@ SourceLocation place_of(const BundleFiles& files, const std::string& file,
 
 }  // namespace
 
-void check_bundle_secrets(const Blueprint& blueprint, const std::vector<RenderedBundle>& bundles) {
+std::vector<std::string> check_bundle_secrets(const Blueprint& blueprint,
+                                              const std::vector<RenderedBundle>& bundles) {
     Mistakes mistakes;
     SecretCheck check(blueprint.allow_secrets, mistakes);
     for (const RenderedBundle& bundle : bundles) {
@@ -78,13 +85,17 @@ void check_bundle_secrets(const Blueprint& blueprint, const std::vector<Rendered
         for (const KubeObject& object : bundle.objects) {
             if (has_secret_value(object)) {
                 const std::string file = file_of(bundle.files, object);
-                reported.insert(file);
-                check.add(place_of(bundle.files, file, object),
-                          fmt::format("the content of {}", object.title()),
-                          fmt::format("{}/{}", directory, file),
-                          fmt::format("have it created on the device and refer to it: provided = "
-                                      "[\"{}\"] in [microshift]",
-                                      object.title()));
+                const bool refused =
+                    check.add(place_of(bundle.files, file, object),
+                              fmt::format("the content of {}", object.title()),
+                              fmt::format("{}/{}", directory, file),
+                              fmt::format("have it created on the device and refer to it: provided "
+                                          "= [\"{}\"] in [microshift]",
+                                          object.title()),
+                              is_pull_secret(object) ? registry_login : std::string_view());
+                if (refused) {
+                    reported.insert(file);
+                }
             }
         }
         for (const auto& [file, content] : bundle.files.files) {
@@ -92,12 +103,13 @@ void check_bundle_secrets(const Blueprint& blueprint, const std::vector<Rendered
             const auto secret = check.find(path, content);
             if (secret && !reported.contains(file)) {
                 check.add(bundle.files.place_of(file, std::max(secret->line, 1U), 1), secret->kind,
-                          path, "");
+                          path, "", machine_secret(secret->kind));
             }
         }
     }
     check.finish(is_for_bundles);
     mistakes.throw_any(blueprint.path.string());
+    return check.warnings();
 }
 
 }  // namespace edgegpu
