@@ -77,6 +77,16 @@ TEST(UploadContents, DeltasNameTheirCommits) {
               delta_path(step_from, step_to) + "/superblock");
 }
 
+TEST(UploadContents, CachesKeepOnlyWhatKeepsItsContent) {
+    for (UploadStep step = UploadStep::contents; step <= last_step;
+         step = static_cast<UploadStep>(static_cast<int>(step) + 1)) {
+        EXPECT_EQ(is_immutable(step), step <= UploadStep::commits) << name_of(step);
+        EXPECT_EQ(cache_control_of(step),
+                  step <= UploadStep::commits ? "public, max-age=31536000, immutable" : "no-cache")
+            << name_of(step);
+    }
+}
+
 TEST(UploadContents, ObjectsAreNamedByTheirChecksums) {
     const std::string file = object_file(step_from, "dirtree");
     EXPECT_EQ(file, "objects/11/" + std::string(62, '1') + ".dirtree");
