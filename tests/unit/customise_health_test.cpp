@@ -124,6 +124,10 @@ TEST_F(GpuHealthInImages, WithoutGreenbootUnitsOfOursDo) {
         EXPECT_TRUE(has(units + std::string(link))) << link;
     }
     EXPECT_EQ(tree.entries.at("/usr/libexec/edgegpu/boot-counting").mode, 0755U);
+    // multi-user.target waits for it.
+    EXPECT_THAT(text(units + std::string("edgegpu-boot-fallback.service")),
+                testing::AllOf(HasSubstr("\n[Service]\nType=oneshot\n"),
+                               HasSubstr("\nTimeoutStartSec=10min\n")));
     EXPECT_EQ(text(fmt::format("{}edgegpu-gpu-ready.service", units)).find("systemctl"),
               std::string::npos);
 }
