@@ -93,12 +93,12 @@ TEST_F(Initramfs, ListsPlainAndCompressedArchivesInOneFile) {
 
 TEST_F(Initramfs, ListsDracutsModules) {
     const std::string text = "systemd\nbase\n";
-    std::string name = "usr/lib/dracut/modules.txt";
-    name.append(4 - (110 + name.size()) % 4, '\0');
+    const std::string name("usr/lib/dracut/modules.txt\0", 27);
+    const auto padding = [](std::size_t size) { return std::string((4 - size % 4) % 4, '\0'); };
     const std::string file = "070701" + std::string(8UL * 6, '0') +
                              fmt::format("{:08x}", text.size()) + std::string(8UL * 4, '0') +
                              fmt::format("{:08x}", name.size()) + std::string(8, '0') + name +
-                             text + std::string((4 - text.size() % 4) % 4, '\0');
+                             padding(110 + name.size()) + text + padding(text.size());
     const std::string image = file + make_archive(ARCHIVE_FILTER_NONE, {"b"});
     EXPECT_EQ(read_initramfs(image, "x.img").modules,
               (std::vector<std::string>{"base", "systemd"}));
