@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/handles.hpp"
+#include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -23,19 +25,36 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Fields of gpg's --with-colons: type, …, the tenth a fingerprint.
+/// Fields of gpg's --with-colons (doc/DETAILS of GnuPG), from 0.
+constexpr std::size_t validity_field = 1;
+constexpr std::size_t expiry_field = 6;
 constexpr std::size_t fingerprint_field = 9;
 
-std::vector<std::string> fingerprints_in(const std::string& output) {
-    std::vector<std::string> found;
-    bool primary = false;
+struct SecretKey {
+    std::string fingerprint;
+    /// why nothing can be signed with it, or empty
+    std::string unusable;
+};
+
+std::string unusable_by(const std::vector<std::string_view>& fields) {
+    const std::string_view validity = fields.size() > expiry_field ? fields[validity_field] : "";
+    if (validity == "e") {
+        return fmt::format("has expired on {}",
+                           day_text(leading_number<std::int64_t>(fields[expiry_field])));
+    }
+    return validity == "r" ? "is revoked" : "";
+}
+
+std::vector<SecretKey> secret_keys_in(const std::string& output) {
+    std::vector<SecretKey> found;
+    std::optional<std::string> unusable;
     for (const std::string_view line : lines_of(output)) {
         const std::vector<std::string_view> fields = split(line, ':');
         if (fields.front() == "sec") {
-            primary = true;
-        } else if (fields.front() == "fpr" && primary && fields.size() > fingerprint_field) {
-            found.emplace_back(fields[fingerprint_field]);
-            primary = false;
+            unusable = unusable_by(fields);
+        } else if (fields.front() == "fpr" && unusable && fields.size() > fingerprint_field) {
+            found.push_back({std::string(fields[fingerprint_field]), *unusable});
+            unusable.reset();
         }
     }
     return found;
@@ -106,15 +125,21 @@ std::string find_image_key(const Context& ctx, const std::string& key, const fs:
     request.argv.insert(request.argv.end(), {"--list-secret-keys", "--", key});
     request.env = skopeo_environment();
     const ProcessResult result = run_process(ctx, request);
-    const std::vector<std::string> found = fingerprints_in(result.output);
+    const std::vector<SecretKey> found = secret_keys_in(result.output);
+    const std::string where = homedir.empty() ? "GnuPG's home of this user" : homedir.string();
     if (found.size() != 1) {
-        const std::string where = homedir.empty() ? "GnuPG's home of this user" : homedir.string();
         throw error(ErrorKind::usage, "{} has {} secret {} \"{}\"", where,
                     found.empty() ? "no" : std::to_string(found.size()),
                     found.size() > 1 ? "keys" : "key", key)
             .hinted("gpg --list-secret-keys lists them; --gpg-homedir names another home");
     }
-    return found.front();
+    if (!found.front().unusable.empty()) {
+        throw error(ErrorKind::usage,
+                    "the secret key \"{}\" of {} {}: nodes would take no signature", key, where,
+                    found.front().unusable)
+            .hinted("name another key with --sign; gpg --quick-set-expire gives one more time");
+    }
+    return found.front().fingerprint;
 }
 
 fs::path signature_store(const fs::path& layout) {

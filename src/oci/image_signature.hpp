@@ -27,7 +27,8 @@ struct ImageSigning {
 [[nodiscard]] std::vector<std::string> signing_environment(const ImageSigning& signing);
 
 /// The fingerprint of the only secret key in `homedir` that GnuPG knows as `key` (id, fingerprint,
-/// address). Throws ErrorKind::usage for none, or several.
+/// address). Throws ErrorKind::usage for none, for several, and for one that has expired or is
+/// revoked.
 [[nodiscard]] std::string find_image_key(const Context& ctx, const std::string& key,
                                          const std::filesystem::path& homedir);
 
