@@ -40,7 +40,7 @@ ImageLabels::ImageLabels(const Context& ctx, const CommitView& commit)
         return;
     }
     ctx.check_cancelled();
-    const TemporaryDirectory scratch(std::filesystem::temp_directory_path() / "edgegpu-labels");
+    const TemporaryDirectory scratch(temporary_directory() / "edgegpu-labels");
     const std::string source = "/usr/etc/selinux/" + policy_ + "/contexts/files/file_contexts";
     for (const std::string_view suffix : contexts_suffixes) {
         const auto content = commit.read(source + std::string(suffix), largest_contexts);

@@ -120,7 +120,7 @@ Finding tried(const char* subject, const std::function<std::string()>& find) {
 /// they have.
 Finding try_kvm(const Context& ctx) {
     Finding finding = tried("KVM", [&] {
-        const TemporaryDirectory place(std::filesystem::temp_directory_path() / "edgegpu-doctor");
+        const TemporaryDirectory place(temporary_directory() / "edgegpu-doctor");
         return choose_execution(
                    ctx, find_qemu(), Accelerator::kvm,
                    with_own_variables(find_uefi_firmware(false), place / "firmware-variables"))

@@ -135,7 +135,7 @@ public:
 
 private:
     static fs::path parent_of_work(const Context& ctx) {
-        const fs::path parent = ctx.cache.empty() ? fs::temp_directory_path() : ctx.work();
+        const fs::path parent = ctx.cache.empty() ? temporary_directory() : ctx.work();
         make_directories(parent);
         return fs::absolute(parent);
     }

@@ -40,7 +40,9 @@ TEST_F(Modprobe, ReachesTheInitramfs) {
     modprobe.blacklist = {"other"};
     EXPECT_EQ(error_of([&] { add_modprobe(ctx, modprobe, tree); }),
               "b.toml:4:1: the image has a file /etc/modprobe.d/edgegpu.conf already|[modprobe] "
-              "writes that file: give yours another name");
+              "writes that file: give yours another name; if it is that of [parent], leave "
+              "[modprobe] out, and put more into a file of another name in /etc/modprobe.d "
+              "(customizations.files)");
     modprobe.blacklist = {"a\nb"};
     EXPECT_NE(
         error_of([&] { add_modprobe(ctx, modprobe, tree); }).find("invalid kernel module name"),

@@ -97,10 +97,10 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.max_upgrade_bytes = parse_size(command.max_upgrade_bytes);
     if (!blueprint.parent) {
         options.lockfile = lockfile_of(command, blueprint, console);
-    } else if (command.locked || !command.lockfile.empty()) {
+    } else if (command.locked || !command.lockfile.empty() || !command.lock_dir.empty()) {
         throw error(ErrorKind::usage, "{}: there are no lockfiles with [parent] yet",
                     blueprint.parent->location.text())
-            .hinted("leave out --lock and --locked");
+            .hinted("leave out --lock, --lock-dir and --locked");
     }
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);

@@ -69,7 +69,10 @@ void add_modprobe(const Context& ctx, const ModprobeRequest& request, Tree& tree
     const Entry* old = find_entry(tree, modprobe_path);
     if (old != nullptr && old->digest != entry.digest) {
         throw error_at(request.location, "the image has a file {} already", modprobe_path)
-            .hinted("[modprobe] writes that file: give yours another name");
+            .hinted(
+                "[modprobe] writes that file: give yours another name; if it is that of [parent], "
+                "leave [modprobe] out, and put more into a file of another name in "
+                "/etc/modprobe.d (customizations.files)");
     }
     put_entry(tree, modprobe_path, entry);
 

@@ -143,6 +143,18 @@ fs::path large_temporary_directory() {
     return wanted == nullptr || *wanted == '\0' ? "/var/tmp" : wanted;
 }
 
+fs::path temporary_directory() {
+    std::error_code missing;
+    fs::path place = fs::temp_directory_path(missing);
+    if (missing) {
+        const char* wanted = std::getenv("TMPDIR");
+        throw error(ErrorKind::usage, "{}: not a directory, and TMPDIR names it",
+                    wanted == nullptr ? "/tmp" : wanted)
+            .hinted("set TMPDIR to a directory, or unset it");
+    }
+    return place;
+}
+
 TemporaryDirectory::TemporaryDirectory(const fs::path& prefix) {
     remove_abandoned(prefix);
     std::string name = prefix.string().append(letters);

@@ -21,6 +21,10 @@ namespace edgegpu {
 /// Where large temporary files belong: $TMPDIR, or /var/tmp. /tmp may be in memory.
 [[nodiscard]] std::filesystem::path large_temporary_directory();
 
+/// Where other temporary files belong: $TMPDIR, or /tmp. Throws ErrorKind::usage if that is not a
+/// directory.
+[[nodiscard]] std::filesystem::path temporary_directory();
+
 /// A new directory of a name that nobody else has, removed at the end with everything in it. Its
 /// process has it locked, and its sticky bit says that it is to be removed: those of the same
 /// prefix whose processes were killed are removed when the next one is made.
