@@ -197,35 +197,39 @@ std::uint64_t time_of(const StoredImage& image) {
                 : 0;
 }
 
-/// The metadata of the merged commit; `base` is that of the commit below, or null.
+/// The metadata of the merged commit, sorted by keys, so that its checksum depends on nothing else;
+/// `base` is that of the commit below, or null.
 VariantHandle merged_metadata(const StoredImage& image, GVariant* base) {
     // What is true of the commit below alone.
-    constexpr std::array<std::string_view, 5> left_out{
-        "ostree.ref-binding", "ostree.collection-binding", "rpmostree.rpmdb.pkglist",
-        "rpmostree.advisories", "version"};
-    GVariantDict metadata;
-    g_variant_dict_init(&metadata, base);
-    const TextHandle old([&]() -> char* {
-        char* text = nullptr;
-        g_variant_dict_lookup(&metadata, "version", "s", &text);
-        return text;
-    }());
-    for (const std::string_view key : left_out) {
-        g_variant_dict_remove(&metadata, std::string(key).c_str());
+    constexpr std::array<const char*, 4> left_out{"ostree.ref-binding", "ostree.collection-binding",
+                                                  "rpmostree.rpmdb.pkglist",
+                                                  "rpmostree.advisories"};
+    std::map<std::string, VariantHandle> values;
+    for (gsize i = 0; base != nullptr && i < g_variant_n_children(base); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(base, i));
+        const VariantHandle key(g_variant_get_child_value(pair.get(), 0));
+        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
+        values.insert_or_assign(g_variant_get_string(key.get(), nullptr),
+                                VariantHandle(g_variant_get_variant(value.get())));
     }
-    std::string version = image_label(image.config, "org.opencontainers.image.version");
-    if (version.empty() && old) {
-        version = old.get();
+    for (const char* key : left_out) {
+        values.erase(key);
     }
+    const std::string version = image_label(image.config, "org.opencontainers.image.version");
     if (!version.empty()) {
-        g_variant_dict_insert(&metadata, "version", "s", version.c_str());
+        values.insert_or_assign("version", own(g_variant_new_string(version.c_str())));
     }
     if (is_for_devices(image)) {
-        g_variant_dict_insert(&metadata, "ostree.bootable", "b", TRUE);
+        values.insert_or_assign("ostree.bootable", own(g_variant_new_boolean(TRUE)));
     }
-    g_variant_dict_insert(&metadata, "ostree.manifest-digest", "s",
-                          ("sha256:" + image.digest).c_str());
-    return own(g_variant_dict_end(&metadata));
+    values.insert_or_assign("ostree.manifest-digest",
+                            own(g_variant_new_string(("sha256:" + image.digest).c_str())));
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
+    for (const auto& [key, value] : values) {
+        g_variant_builder_add(&builder, "{sv}", key.c_str(), value.get());
+    }
+    return own(g_variant_builder_end(&builder));
 }
 
 }  // namespace
