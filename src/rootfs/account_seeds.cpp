@@ -83,7 +83,8 @@ void check_fixed(const SourceLocation& location, const Kind& kind, const Fixed& 
 
 void check_drift(const std::filesystem::path& blueprint, const Kind& kind,
                  const std::string& parent, const AccountFile& file) {
-    for (const auto& [name, before] : parse_numbers(parent)) {
+    for (const auto& [name, number] : parse_numbers(parent)) {
+        const std::uint32_t before = number;
         const AccountFile::Row* row = file.find(name);
         if (row == nullptr || account_id(*row) == before) {
             continue;
