@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ ImageContent content_of_commit(const std::string& name, const std::filesystem::p
             throw error(ErrorKind::usage, "commit {} carries no list of packages",
                         commit.info().checksum);
         }
-        ImageContent content{*commit.info().packages, {}};
+        ImageContent content{*commit.info().packages, {}, true};
         for (const CommitImage& image : commit.info().images) {
             content.images[image.name] = image.digest;
         }
@@ -182,12 +183,15 @@ ordered_json passed_over_json(const std::vector<PassedOver>& passed_over) {
 
 }  // namespace
 
-ImageContent content_of(const Resolution& resolution) {
-    ImageContent content;
-    for (const ResolvedPackage& package : resolution.packages) {
-        content.packages.push_back(package.nevra);
+ImageContent content_of(const Resolution& resolution, bool whole) {
+    ImageContent content{{}, {}, whole, resolution.parent ? resolution.parent->commit : ""};
+    if (whole) {
+        content.packages = packages_of_image(resolution);
+    } else {
+        std::ranges::transform(resolution.packages, std::back_inserter(content.packages),
+                               &ResolvedPackage::nevra);
     }
-    for (const ResolvedImage& image : resolution.images) {
+    for (const ResolvedImage& image : whole ? images_of_image(resolution) : resolution.images) {
         content.images[image.name] = "sha256:" + image.digest;
     }
     return content;
@@ -200,8 +204,11 @@ ImageContent content_of(const std::string& name, const std::filesystem::path& re
 }
 
 ContentChanges changes_since(const ImageContent& before, const Resolution& now) {
-    const ImageContent content = content_of(now);
-    ContentChanges changes{compare_packages(before.packages, content.packages), {}};
+    const ImageContent content = content_of(now, before.whole);
+    ContentChanges changes{compare_packages(before.packages, content.packages), {}, {}};
+    if (!before.whole && before.parent != content.parent) {
+        changes.parent = {now.parent ? now.parent->name : "", before.parent, content.parent};
+    }
     std::map<std::string, DigestChange> images;
     for (const auto& [name, digest] : before.images) {
         images[name] = {name, digest, ""};
@@ -228,11 +235,15 @@ std::string changes_text(const ContentChanges& changes) {
         auto [sign, digests] = change_columns(change.before, change.now);
         images.push_back({std::move(sign), change.name, std::move(digests)});
     }
-    std::string text =
-        packages.empty()
-            ? "No package changed.\n"
-            : fmt::format("{} changed (+ new, - gone, ~ another version):\n{}",
-                          counted(packages.size(), "package"), columns(packages, "  "));
+    std::string text;
+    if (changes.parent) {
+        const auto [sign, commits] = change_columns(changes.parent->before, changes.parent->now);
+        text += printable_line(fmt::format("Parent {}: {}", changes.parent->name, commits)) + "\n";
+    }
+    text += packages.empty()
+                ? "No package changed.\n"
+                : fmt::format("{} changed (+ new, - gone, ~ another version):\n{}",
+                              counted(packages.size(), "package"), columns(packages, "  "));
     if (!images.empty()) {
         text += fmt::format("{} changed (+ new, - gone, ~ another digest):\n{}",
                             counted(images.size(), "container image"), columns(images, "  "));
@@ -260,7 +271,8 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
         text += fmt::format(", {}{} modules", resolution.dkms_source ? "compiled " : "",
                             *resolution.driver_flavor);
     }
-    text += ":\n" + columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over) +
+    text += fmt::format("{}:\n", resolution.parent ? ", on " + resolution.parent->name : "") +
+            columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over) +
             package_set_text(blueprint, resolution);
     if (changes) {
         text += changes_text(*changes);
@@ -323,6 +335,10 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
     if (resolution.dkms_source) {
         document["dkms_source"] = package_json(*resolution.dkms_source);
     }
+    if (resolution.parent) {
+        document["parent"] = {{"name", resolution.parent->name},
+                              {"commit", resolution.parent->commit}};
+    }
     if (changes) {
         ordered_json list = ordered_json::array();
         for (const PackageChange& change : changes->packages) {
@@ -338,6 +354,10 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
                 {{"name", change.name}, {"before", change.before}, {"now", change.now}});
         }
         document["image_changes"] = digests;
+        if (changes->parent) {
+            document["parent_change"] = {{"before", changes->parent->before},
+                                         {"now", changes->parent->now}};
+        }
     }
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -17,16 +17,21 @@ struct ImageContent {
     std::vector<Nevra> packages;
     /// digests ("sha256:…") of the container images by name
     std::map<std::string, std::string> images;
+    /// Whether both have those of the parent, too, if the image is a layer on one.
+    bool whole = false;
+    /// Checksum of the parent that a lockfile names, or empty.
+    std::string parent = {};
 };
 
-[[nodiscard]] ImageContent content_of(const Resolution& resolution);
+/// `whole`: with what the parent brings.
+[[nodiscard]] ImageContent content_of(const Resolution& resolution, bool whole = false);
 
 /// The content of a lockfile, or of a commit in the ostree repository `repo`: `name` is the path of
 /// the former, or a ref or checksum of the latter. Throws ErrorKind::usage if it is neither.
 [[nodiscard]] ImageContent content_of(const std::string& name, const std::filesystem::path& repo);
 
 /// A container image that was added (`before` is empty), removed (`now` is empty), or has another
-/// digest.
+/// digest; or such a parent.
 struct DigestChange {
     std::string name;
     std::string before;
@@ -38,6 +43,8 @@ struct ContentChanges {
     std::vector<PackageChange> packages;
     /// sorted by name
     std::vector<DigestChange> images;
+    /// The commits of `[parent]`, if they differ; `name` as the blueprint has it.
+    std::optional<DigestChange> parent;
 };
 
 [[nodiscard]] ContentChanges changes_since(const ImageContent& before, const Resolution& now);

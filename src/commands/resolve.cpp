@@ -59,12 +59,6 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
     Console console(console_output(global));
     const Blueprint blueprint = read_checked_blueprint(global, command.blueprint, command.inputs);
     show_remarks(blueprint, console);
-    if (blueprint.parent && (!command.lockfile.empty() || !command.against.empty())) {
-        throw error(ErrorKind::usage, "{}: there are no lockfiles with [parent] yet, {}",
-                    blueprint.parent->location.text(),
-                    "and what is resolved is compared with nothing")
-            .hinted("leave out --lock and --against; `edgegpu diff` compares what is built");
-    }
     if (!command.lockfile.empty() && !command.dry_run) {
         require_lockfile_apart(blueprint, command.lockfile);
     }

@@ -9,7 +9,6 @@
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "pipeline/explain_image.hpp"
-#include "resolve/stage/explain_package.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -28,7 +27,7 @@ WhyAnswer answer_for(const Context& ctx, const Blueprint& blueprint, const WhyCo
         answer.images = why_image(ctx, blueprint, command.package);
     }
     if (answer.images.empty()) {
-        answer.packages = why_package(ctx, blueprint, command.package);
+        answer.packages = why_package_of_image(ctx, blueprint, command.package);
     }
     return answer;
 }

@@ -120,8 +120,7 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     const auto add = [&](const char* key, GVariant* value) {
         g_variant_builder_add(&builder, "{sv}", key, value);
     };
-    std::vector<ResolvedImage> images = resolution.images;
-    images.insert(images.end(), resolution.parent_images.begin(), resolution.parent_images.end());
+    std::vector<ResolvedImage> images = images_of_image(resolution);
     if (!images.empty()) {
         add("edgegpu.container-images", image_list(std::move(images)));
     }
@@ -133,8 +132,11 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     if (!tree.kernel_arguments.empty()) {
         add("edgegpu.kargs", texts(tree.kernel_arguments));
     }
-    if (!resolution.parent.empty()) {
-        add("edgegpu.layered-on", text(resolution.parent));
+    if (resolution.parent) {
+        add("edgegpu.layered-on", text(resolution.parent->commit));
+        if (!resolution.parent->image_digest.empty()) {
+            add("edgegpu.layered-on-image", text(resolution.parent->image_digest));
+        }
     }
     if (!resolution.driver_version.empty()) {
         add("edgegpu.nvidia-driver", text(resolution.driver_version));

@@ -12,9 +12,9 @@ namespace edgegpu {
 /// The commit's metadata, `a{sv}`, with keys in a fixed order and numbers in big-endian, as
 /// rpm-ostree's clients expect: `version`, `ostree.*` (bootable, linux, ref-binding, architecture),
 /// `rpmostree.*` for clients, and edgegpu's own (`edgegpu.inputs-digest`, `edgegpu.kargs`,
-/// `edgegpu.layered-on`, the checksum of the commit of `[parent]`,
-/// `edgegpu.nvidia-driver`, and `edgegpu.gpu-stack`, the text of /usr/lib/edgegpu/gpu-stack.json).
-/// Packages and kernel arguments are those of `tree`.
+/// `edgegpu.layered-on`, the checksum of the commit of `[parent]`, `edgegpu.layered-on-image`, the
+/// digest of the image that this was made of, `edgegpu.nvidia-driver`, and `edgegpu.gpu-stack`, the
+/// text of /usr/lib/edgegpu/gpu-stack.json). Packages and kernel arguments are those of `tree`.
 ///
 /// `rpmostree.advisories`, `a(suuasa{sv})` (rpm-ostree, rpmostree-rpm-util.h), has the advisories
 /// that the packages fix, as of their resolution; the key is missing if there are none.

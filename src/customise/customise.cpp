@@ -102,7 +102,10 @@ std::vector<TreeStep> Customisation::file_steps() {
         {"microshift config",
          {"user files"},
          {"/etc/microshift/config.d"},
-         [this] { add_microshift_config(ctx_, blueprint_.microshift.config, tree_); }},
+         [this] {
+             add_microshift_config(ctx_, blueprint_.microshift.config,
+                                   blueprint_.parent.has_value(), tree_);
+         }},
         {"modprobe",
          {"user files"},
          {"/etc/modprobe.d/edgegpu.conf", "/usr/lib/dracut/dracut.conf.d/90-edgegpu.conf"},

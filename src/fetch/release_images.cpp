@@ -65,6 +65,10 @@ bool is_release_info(std::string_view package) {
     return package.starts_with("microshift-") && package.ends_with("release-info");
 }
 
+bool is_release_list(std::string_view file, std::string_view architecture) {
+    return file.starts_with("release-") && file.ends_with(fmt::format("-{}.json", architecture));
+}
+
 std::vector<ReleaseImage> release_images(const Context& ctx, const Resolution& resolution,
                                          const std::vector<Repository>& repositories,
                                          const std::string& architecture) {
@@ -77,12 +81,11 @@ std::vector<ReleaseImage> release_images(const Context& ctx, const Resolution& r
     if (lists.packages.empty()) {
         return images;
     }
-    const std::string end = fmt::format("-{}.json", architecture);
     const auto is_list = [&](std::string_view path) {
         const std::size_t slash = path.rfind('/');
         return slash != std::string_view::npos &&
-               path.substr(0, slash).ends_with("/usr/share/microshift/release") &&
-               path.substr(slash + 1).starts_with("release-") && path.ends_with(end);
+               path.substr(0, slash).ends_with(release_directory) &&
+               is_release_list(path.substr(slash + 1), architecture);
     };
     const FetchedPackages fetched = fetch_packages(ctx, make_plan(lists, repositories));
     for (const PackageFile& package : fetched.image) {

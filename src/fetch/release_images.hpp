@@ -28,6 +28,12 @@ struct ReleaseImage {
 /// "microshift-release-info", "microshift-olm-release-info".
 [[nodiscard]] bool is_release_info(std::string_view package);
 
+/// Where release-info packages have their lists.
+inline constexpr std::string_view release_directory = "/usr/share/microshift/release";
+
+/// Whether a file of `release_directory` lists the images for an architecture (RPM's name).
+[[nodiscard]] bool is_release_list(std::string_view file, std::string_view architecture);
+
 /// The images that the resolution's release-info packages list for an architecture (RPM's name).
 /// These packages are fetched first, which `fetch_packages` then finds in the cache. Empty if the
 /// image has none of them. Throws as `fetch_packages` and `parse_release_images`.

@@ -157,6 +157,25 @@ ParentImage::ParentImage(const Context& ctx, const ParentRequest& request,
     }
 }
 
+std::map<std::string, std::string> ParentImage::read_texts(
+    const std::string& directory, const std::function<bool(const std::string&)>& wanted) const {
+    constexpr std::uint64_t limit = 1U << 20U;
+    std::map<std::string, std::string> texts;
+    const std::optional<CommitNode> node = commit_.find(directory);
+    if (!node || !node->directory) {
+        return texts;
+    }
+    for (const auto& [file, inner] : commit_.list(*node, directory)) {
+        const std::string path = fmt::format("{}/{}", directory, file);
+        if (wanted(file)) {
+            if (std::optional<std::string> text = commit_.read(inner, path, limit)) {
+                texts[file] = *std::move(text);
+            }
+        }
+    }
+    return texts;
+}
+
 std::string ParentImage::name() const {
     return info().name == info().checksum
                ? fmt::format("parent {}", info().checksum)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +30,19 @@ public:
     /// "uname -r" of its only kernel
     [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
     /// Its packages in the order of their installation, without the content of their files and
-    /// without keys of rpm. To be called once.
+    /// without keys of rpm.
+    [[nodiscard]] const std::vector<ImportedPackage>& packages() const noexcept {
+        return packages_;
+    }
+    /// The same, moved; to be called once.
     [[nodiscard]] std::vector<ImportedPackage> take_packages() { return std::move(packages_); }
     /// The headers of everything in its package database, as in an rpmdb, keys of rpm included.
     [[nodiscard]] const std::vector<std::string>& headers() const noexcept { return headers_; }
+
+    /// The contents of the files of a directory whose names `wanted` takes; none if there is no
+    /// such directory. Throws Error for a file of more than 1 MiB.
+    [[nodiscard]] std::map<std::string, std::string> read_texts(
+        const std::string& directory, const std::function<bool(const std::string&)>& wanted) const;
 
     /// All of its files, at the paths that they have in the commit. Each object is compared with
     /// its checksum, and contents are stored in the cache. Throws Error naming the path for what is

@@ -11,6 +11,7 @@
 
 #include "bundles/image_pins.hpp"
 #include "bundles/install/installed.hpp"
+#include "bundles/install/parent_bundles.hpp"
 #include "bundles/install/tombstones.hpp"
 #include "bundles/wanted_images.hpp"
 #include "customise/files/files.hpp"
@@ -85,16 +86,39 @@ std::string unknown_of_image(const Tree& tree) {
     return {};
 }
 
+/// The manifests of an image, by their paths.
+ManifestFiles manifests_in(const Tree& tree) {
+    ManifestFiles manifests;
+    for (const char* top : microshift_directories) {
+        for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
+            if (entry.type == EntryType::file && is_manifests_path(path)) {
+                manifests[path] = read_entry(tree, path);
+            }
+        }
+    }
+    return manifests;
+}
+
+/// A bundle of the parent that is gone from it has a tombstone there, which stays as it is.
+void remove_those_of_parent(const ManifestFiles& image, Tombstones& made) {
+    for (const BundleFiles& tombstone : installed_tombstones(image)) {
+        const std::string directory = tombstone.source.string() + '/';
+        std::erase_if(made.files,
+                      [&](const auto& file) { return file.first.starts_with(directory); });
+        std::erase(made.bundles, tombstone.name);
+    }
+}
+
 }  // namespace
 
 ImageFacts facts_of_image(const Blueprint& blueprint, const Resolution& resolution) {
     ImageFacts facts = facts_of(blueprint);
     facts.packages.clear();
     facts.resolved = true;
-    for (const ResolvedPackage& package : resolution.packages) {
-        facts.packages.insert(package.nevra.name);
-        if (package.nevra.name == "microshift") {
-            facts.kubernetes = kubernetes_for(package.nevra.version);
+    for (const Nevra& package : packages_of_image(resolution)) {
+        facts.packages.insert(package.name);
+        if (package.name == "microshift") {
+            facts.kubernetes = kubernetes_for(package.version);
         }
     }
     facts.driver = resolution.driver_version;
@@ -107,22 +131,27 @@ std::vector<RenderedBundle> pin_resolved_images(const Context& ctx,
                                                 const Resolution& resolution,
                                                 std::vector<RenderedBundle> bundles) {
     return pin_bundles(ctx, request.bundles, std::move(bundles),
-                       digests_to_pin(request.embed_images, resolution.images));
+                       digests_to_pin(request.embed_images, images_of_image(resolution)));
 }
 
-void add_tombstones(const Context& ctx, const MicroshiftRequest& request,
+void check_bundles_on_parent(const Context& ctx, const Blueprint& blueprint,
+                             const std::vector<RenderedBundle>& bundles,
+                             KubernetesVersion kubernetes, const Tree& tree) {
+    if (blueprint.parent && !bundles.empty()) {
+        check_beside_parent(ctx, bundles, manifests_in(tree), kubernetes);
+    }
+}
+
+void add_tombstones(const Context& ctx, const Blueprint& blueprint,
                     const std::vector<RenderedBundle>& bundles, KubernetesVersion kubernetes,
                     const Repo& repo, const Parent& parent, Tree& tree) {
+    const MicroshiftRequest& request = blueprint.microshift;
     const ManifestFiles before = manifests_of_parent(ctx, repo, parent);
-    ManifestFiles image;
-    for (const char* top : microshift_directories) {
-        for (const auto& [path, entry] : entries_with_prefix(tree.entries, top)) {
-            if (entry.type == EntryType::file && !before.empty() && is_manifests_path(path)) {
-                image[path] = read_entry(tree, path);
-            }
-        }
+    const ManifestFiles image = before.empty() ? ManifestFiles() : manifests_in(tree);
+    Tombstones made = make_tombstones(ctx, request, bundles, image, before, kubernetes);
+    if (blueprint.parent) {
+        remove_those_of_parent(image, made);
     }
-    const Tombstones made = make_tombstones(ctx, request, bundles, image, before, kubernetes);
     const std::string unknown = made.files.empty() ? "" : unknown_of_image(tree);
     if (!unknown.empty()) {
         ctx.console->warn(

@@ -1,6 +1,7 @@
 #include "pipeline/explain_image.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -19,10 +20,31 @@ bool is_named(const std::string& spec, const std::string& name) {
            ::fnmatch(spec.c_str(), name.substr(0, tag).c_str(), 0) == 0;
 }
 
+std::vector<WantedImage> wanted_with_packages(const Context& ctx, const Blueprint& blueprint,
+                                              const std::vector<RenderedBundle>& bundles) {
+    const std::shared_ptr<ParentImage> parent = open_parent(ctx, blueprint);
+    if (!parent) {
+        return wanted_images(ctx, blueprint, bundles, resolve(ctx, blueprint));
+    }
+    const InstalledPackages installed = installed_packages(*parent);
+    const Resolution resolution = resolve(ctx, blueprint, {false, &installed});
+    return wanted_images(ctx, blueprint, bundles, resolution, parent.get());
+}
+
 }  // namespace
 
 bool names_images(std::string_view spec) {
     return !spec.starts_with('/') && spec.find('/') != std::string_view::npos;
+}
+
+PackageAnswer why_package_of_image(const Context& ctx, const Blueprint& blueprint,
+                                   const std::string& spec) {
+    const std::shared_ptr<ParentImage> parent = open_parent(ctx, blueprint);
+    if (!parent) {
+        return why_package(ctx, blueprint, spec);
+    }
+    const InstalledPackages installed = installed_packages(*parent);
+    return why_package(ctx, blueprint, spec, {false, &installed});
 }
 
 std::vector<ImageReason> why_image(const Context& ctx, const Blueprint& blueprint,
@@ -30,8 +52,7 @@ std::vector<ImageReason> why_image(const Context& ctx, const Blueprint& blueprin
     const std::vector<RenderedBundle> bundles = render_bundles(ctx, blueprint.microshift.bundles);
     const bool embeds = !blueprint.microshift.embed_images.empty();
     std::vector<WantedImage> wanted =
-        embeds ? wanted_images(ctx, blueprint, bundles, resolve(ctx, blueprint))
-               : images_wanted_by(bundles);
+        embeds ? wanted_with_packages(ctx, blueprint, bundles) : images_wanted_by(bundles);
     std::vector<WantedImage> present = choose_images(blueprint.microshift.embed_images, wanted);
     for (const ContainerRequest& request : blueprint.containers) {
         const WantedImage own{request.name,

@@ -6,6 +6,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
+#include "resolve/stage/explain_package.hpp"
 
 namespace edgegpu {
 
@@ -21,6 +22,10 @@ struct ImageReason {
 
 /// Whether an argument is a name of images rather than of packages: it has a slash inside.
 [[nodiscard]] bool names_images(std::string_view spec);
+
+/// `why_package`, with the parent of the blueprint. Throws as `open_parent` does, too.
+[[nodiscard]] PackageAnswer why_package_of_image(const Context& ctx, const Blueprint& blueprint,
+                                                 const std::string& spec);
 
 /// The images that `spec` names, with or without their tag or digest (globs as in fnmatch(3)).
 /// Resolves the packages, since microshift-release-info names images, but asks no registry. Throws

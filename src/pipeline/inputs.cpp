@@ -55,7 +55,7 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
     digest.update_field(program_build_id());
     digest.update_field(std::to_string(time));
     add_blueprint(digest, blueprint);
-    digest.update_field(resolution.parent);
+    digest.update_field(resolution.parent ? resolution.parent->commit : std::string());
     add_packages(digest, resolution.packages);
     add_kernel_modules(digest, resolution, certificate);
     add_packages(digest, resolution.policy_root);

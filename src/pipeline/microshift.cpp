@@ -121,13 +121,7 @@ void compare_with_parent(const Context& ctx, const Blueprint& blueprint, const P
 }  // namespace
 
 std::optional<MicroshiftVersion> microshift_of(const Resolution& resolution) {
-    std::vector<Nevra> packages;
-    for (const ResolvedPackage& package : resolution.packages) {
-        if (package.nevra.name == "microshift") {
-            packages.push_back(package.nevra);
-        }
-    }
-    return microshift_of(packages);
+    return microshift_of(packages_of_image(resolution));
 }
 
 void check_microshift_version(const Blueprint& blueprint, const Resolution& resolution,

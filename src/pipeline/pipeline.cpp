@@ -64,7 +64,7 @@ ResolvedBlueprint resolve_or_read_lock(const Context& ctx, const Blueprint& blue
         task.locked = read_lockfile(options.lockfile);
     }
     ResolvedBlueprint resolved = resolve_blueprint(ctx, blueprint, bundles, task);
-    if (!options.locked && !options.lockfile.empty() && !blueprint.parent) {
+    if (!options.locked && !options.lockfile.empty()) {
         write_lockfile(options.lockfile, resolved.resolution);
     }
     return resolved;
@@ -281,8 +281,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         return {resolution, *unchanged};
     }
 
-    // What the parent of [parent] has of MicroShift stays as it is.
-    if (parent && !blueprint.parent) {
+    if (parent) {
         check_microshift_version(blueprint, resolution, *parent);
     }
 
@@ -319,6 +318,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
         key.warn_of_parent(*parent);
     }
     stages.begin("customise", "customising");
+    check_bundles_on_parent(ctx, blueprint, bundles, facts.kubernetes, tree);
     const auto manifests = place_bundles(bundles, blueprint.microshift.manifests);
     std::optional<ToolRoot> tools;
     run_in_order({
@@ -333,9 +333,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
          {"customisation"},
          {"/etc/microshift", "/usr/lib/microshift"},
          [&] {
-             if (parent && !blueprint.parent) {
-                 add_tombstones(ctx, blueprint.microshift, bundles, facts.kubernetes, repo, *parent,
-                                tree);
+             if (parent) {
+                 add_tombstones(ctx, blueprint, bundles, facts.kubernetes, repo, *parent, tree);
              }
          }},
         {"configuration check",

@@ -34,11 +34,23 @@ struct ResolvedBlueprint {
     std::shared_ptr<ParentImage> parent;
 };
 
-/// The images that MicroShift will start: of the bundles, and of the lists in the resolution's
-/// packages (microshift-release-info), which are fetched for this. Throws as `release_images`.
+/// Opens the parent of the blueprint, which is fetched and imported into the cache first if it is
+/// an image; nullptr without `[parent]`. A ref stays at the commit that is locked, unless `task`
+/// updates it. Throws as ParentImage and `fetch_images` do.
+[[nodiscard]] std::shared_ptr<ParentImage> open_parent(const Context& ctx,
+                                                       const Blueprint& blueprint,
+                                                       const ResolveTask& task = {});
+
+/// The packages of a parent, as the solver takes them.
+[[nodiscard]] InstalledPackages installed_packages(const ParentImage& parent);
+
+/// The images that MicroShift will start: of the bundles, of the lists in the resolution's packages
+/// (microshift-release-info), which are fetched for this, and of those in the parent (nullptr:
+/// there is none). Throws as `release_images`.
 [[nodiscard]] std::vector<WantedImage> wanted_images(const Context& ctx, const Blueprint& blueprint,
                                                      const std::vector<RenderedBundle>& bundles,
-                                                     const Resolution& resolution);
+                                                     const Resolution& resolution,
+                                                     const ParentImage* parent = nullptr);
 
 /// Resolves packages, prints which newer kernels and drivers were passed over, with the advisories
 /// that the image misses as a result, and resolves container images: those of `[[containers]]`, and

@@ -48,6 +48,9 @@ struct CommitInfo {
     std::string gpu_stack;
     /// digest of everything that a build of edgegpu read, or empty
     std::string inputs_digest;
+    /// digest of the container image that an import made it of ("sha256:…"), or empty
+    /// (`ostree.manifest-digest`)
+    std::string manifest_digest;
     /// refs that it was made for (`ostree.ref-binding`); clients take it for no other
     std::vector<std::string> bound_refs;
     /// in order; nothing if the metadata do not have them

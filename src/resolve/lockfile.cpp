@@ -173,6 +173,22 @@ ResolvedPackage read_package(const LockTable& reader, std::int64_t format) {
     return package;
 }
 
+ResolvedParent read_parent(const LockTable& reader) {
+    ResolvedParent parent{read_words(reader, "name"), reader.digest("commit"), "", {}, {}};
+    if (reader.table().contains("image")) {
+        parent.image_digest = "sha256:" + reader.digest("image");
+    }
+    return parent;
+}
+
+void append_parent(std::string& out, const ResolvedParent& parent) {
+    out += fmt::format("\n[parent]\nname = {}\ncommit = \"{}\"\n", toml_string(parent.name),
+                       parent.commit);
+    if (!parent.image_digest.empty()) {
+        out += fmt::format("image = \"{}\"\n", parent.image_digest.substr(7));
+    }
+}
+
 template <typename Function>
 void for_each_table(const std::string& file, const toml::table& root, const char* key,
                     const Function& function) {
@@ -290,6 +306,9 @@ Resolution read_lockfile(const std::filesystem::path& path) {
         }
     }
     result.kernel = read_nevra(head.inner("kernel"));
+    if (root.contains("parent")) {
+        result.parent = read_parent(head.inner("parent"));
+    }
     for_each_table(file, root, "repository", [&](const LockTable& reader) {
         result.repositories.push_back(
             {reader.text("id"), reader.digest("repomd_sha256"), reader.number("revision_time")});
@@ -333,6 +352,9 @@ void write_lockfile(const std::filesystem::path& path, const Resolution& resolut
     }
     out += "\n[kernel]\n";
     append_nevra(out, resolution.kernel);
+    if (resolution.parent) {
+        append_parent(out, *resolution.parent);
+    }
     for (const ResolvedRepository& repository : resolution.repositories) {
         out += fmt::format("\n[[repository]]\nid = {}\nrepomd_sha256 = {}\nrevision_time = {}\n",
                            toml_string(repository.id), toml_string(repository.repomd_sha256),

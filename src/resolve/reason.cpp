@@ -60,6 +60,8 @@ constexpr ReasonForm form_of(Reason::Kind kind) {
             return {"policy-compiler", "compiles policy modules"};
         case Kind::compiled:
             return {"", "compiled here"};
+        case Kind::of_parent:
+            return {"", "of the parent"};
         case Kind::asked_about:
             return {"", "asked about"};
     }

@@ -28,6 +28,7 @@ struct Reason {
         module_compiler,  ///< compiles kernel modules
         policy_compiler,  ///< compiles policy modules
         compiled,         ///< compiled by this build
+        of_parent,        ///< a package of `[parent]`, which stays
         asked_about       ///< `edgegpu why` examines why it is not installed
     };
 

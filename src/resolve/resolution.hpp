@@ -118,6 +118,21 @@ struct ResolvedImage {
     std::uint64_t size = 0;
 };
 
+/// The commit of `[parent]`, which an image is a layer on.
+struct ResolvedParent {
+    /// As the blueprint names it: a ref, a checksum, or ContainerRequest::source of an image.
+    std::string name;
+    /// Its checksum.
+    std::string commit;
+    /// Digest of the container image whose layers that commit was made of ("sha256:…"), for one
+    /// that no registry has; or empty.
+    std::string image_digest;
+    /// Its packages, in no order; of a lockfile, none.
+    std::vector<Nevra> packages;
+    /// Container images in it, which the image has, too; of a lockfile, none.
+    std::vector<ResolvedImage> images;
+};
+
 /// The exact packages of the image (on a parent: those that it adds), and of the roots in which
 /// modules are compiled. The content of a lockfile.
 struct Resolution {
@@ -147,13 +162,17 @@ struct Resolution {
     /// including selinux-policy-devel of exactly the image's policy; sorted as `packages`.
     /// Independent of the image's packages.
     std::vector<ResolvedPackage> policy_root;
-    /// Checksum of the commit of `[parent]`, whose packages are not among `packages`; or empty.
-    std::string parent;
-    /// Container images of the parent, which the image has, too.
-    std::vector<ResolvedImage> parent_images;
+    /// With `[parent]`: its packages are not among `packages`.
+    std::optional<ResolvedParent> parent;
     /// Container images, in the blueprint's order.
     std::vector<ResolvedImage> images;
 };
+
+/// The packages of the image, in no order: those of the resolution, and those of its parent.
+[[nodiscard]] std::vector<Nevra> packages_of_image(const Resolution& resolution);
+
+/// The container images of the image: those of the resolution, then those of its parent.
+[[nodiscard]] std::vector<ResolvedImage> images_of_image(const Resolution& resolution);
 
 /// Reads a lockfile (TOML). Throws ErrorKind::usage naming file and line.
 [[nodiscard]] Resolution read_lockfile(const std::filesystem::path& path);

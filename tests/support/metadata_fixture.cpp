@@ -1,13 +1,17 @@
 #include "support/metadata_fixture.hpp"
 
+#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <rpm/header.h>
+#include <rpm/rpmds.h>
 
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu::test {
 
@@ -189,6 +193,24 @@ void make_metadata(const fs::path& repository, const std::vector<std::string>& p
         repomd += data_xml(repodata, "updateinfo", "updateinfo.xml", updateinfo);
     }
     write_file(repodata / "repomd.xml", repomd + "</repomd>\n");
+}
+
+std::string installed_header(const std::string& name, const char* version, const char* provides) {
+    const Handle<headerToken_s, headerFree> header(headerNew());
+    headerPutString(header.get(), RPMTAG_NAME, name.c_str());
+    headerPutString(header.get(), RPMTAG_VERSION, version);
+    headerPutString(header.get(), RPMTAG_RELEASE, "1");
+    headerPutString(header.get(), RPMTAG_ARCH, "x86_64");
+    headerPutString(header.get(), RPMTAG_OS, "linux");
+    for (const char* capability : {name.c_str(), provides}) {
+        const std::uint32_t equal = RPMSENSE_EQUAL;
+        headerPutString(header.get(), RPMTAG_PROVIDENAME, capability);
+        headerPutString(header.get(), RPMTAG_PROVIDEVERSION, version);
+        headerPutUint32(header.get(), RPMTAG_PROVIDEFLAGS, &equal, 1);
+    }
+    unsigned size = 0;
+    const Handle<void, std::free> blob(headerExport(header.get(), &size));
+    return {static_cast<const char*>(blob.get()), size};
 }
 
 }  // namespace edgegpu::test

@@ -18,4 +18,7 @@ void make_metadata(const std::filesystem::path& repository,
                    const std::vector<std::string>& packages, const std::string& modules = "",
                    const std::string& comps = "", const std::string& updateinfo = "");
 
+/// A header as a package database has it, of "name-version-1.x86_64" and one more capability.
+std::string installed_header(const std::string& name, const char* version, const char* provides);
+
 }  // namespace edgegpu::test

@@ -80,11 +80,12 @@ TEST_F(ParentTableTest, APackageSetIsNotTheDefaultOfALayer) {
                 HasSubstr("b.toml:5:15: package_set cannot be used together with [parent]"));
 }
 
-TEST_F(ParentTableTest, WhatALayerCannotHaveIsRefused) {
-    EXPECT_THAT(mistakes("image = \"oci:/x\"\n[updates]\n"),
-                HasSubstr("b.toml:9:1: [updates] cannot be used together with [parent]"));
-    EXPECT_THAT(mistakes("image = \"oci:/x\"\n[microshift]\nmanifests = \"etc\"\n"),
-                HasSubstr("b.toml:9:1: [microshift] cannot be used together with [parent]"));
+TEST_F(ParentTableTest, ALayerMayHaveBundlesAndUpdates) {
+    const Blueprint read = parse(std::string(before_parent) +
+                                 "image = \"oci:/x\"\n[updates]\n[microshift]\nmanifests = "
+                                 "\"/etc/microshift/manifests.d\"\n"
+                                 "[ostree]\nref = \"a\"\nurl = \"https://example.invalid/\"\n");
+    EXPECT_TRUE(read.parent && read.updates);
 }
 
 }  // namespace

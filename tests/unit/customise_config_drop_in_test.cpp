@@ -20,10 +20,10 @@ protected:
 
 TEST_F(ConfigDropIn, IsWrittenAsYaml) {
     microshift();
-    add_microshift_config(ctx, std::nullopt, tree);
+    add_microshift_config(ctx, std::nullopt, false, tree);
     EXPECT_EQ(find_entry(tree, config_drop_in), nullptr);
     add_microshift_config(
-        ctx, config(R"({"dns":{"baseDomain":"no"},"etcd":{"memoryLimitMB":128}})"), tree);
+        ctx, config(R"({"dns":{"baseDomain":"no"},"etcd":{"memoryLimitMB":128}})"), false, tree);
     EXPECT_EQ(text("/etc/microshift/config.d/10-edgegpu.yaml"),
               "# [microshift.config] of the blueprint. Files of this directory that sort after "
               "this one override it.\n"
@@ -32,15 +32,26 @@ TEST_F(ConfigDropIn, IsWrittenAsYaml) {
 }
 
 TEST_F(ConfigDropIn, NeedsMicroshiftAndItsOwnFile) {
-    EXPECT_EQ(error_of([&] { add_microshift_config(ctx, config("{}"), tree); }),
+    EXPECT_EQ(error_of([&] { add_microshift_config(ctx, config("{}"), false, tree); }),
               "b.toml:7:1: the image has no MicroShift|add the package microshift, or remove "
               "[microshift.config]");
     microshift();
     file(std::string(config_drop_in), "");
-    EXPECT_EQ(error_of([&] { add_microshift_config(ctx, config("{}"), tree); }),
+    EXPECT_EQ(error_of([&] { add_microshift_config(ctx, config("{}"), false, tree); }),
               "b.toml:7:1: /etc/microshift/config.d/10-edgegpu.yaml of the image comes from "
               "elsewhere|[microshift.config] is written to this file: give the other one another "
               "name");
+}
+
+TEST_F(ConfigDropIn, OfALayerIsBesideThatOfItsParent) {
+    microshift();
+    file(std::string(config_drop_in), "dns: {}\n");
+    add_microshift_config(ctx, config(R"({"etcd":{"memoryLimitMB":128}})"), true, tree);
+    EXPECT_EQ(text(std::string(config_drop_in)), "dns: {}\n");
+    EXPECT_THAT(text("/etc/microshift/config.d/11-edgegpu.yaml"),
+                testing::HasSubstr("memoryLimitMB: 128"));
+    add_microshift_config(ctx, config("{}"), true, tree);
+    EXPECT_NE(find_entry(tree, "/etc/microshift/config.d/12-edgegpu.yaml"), nullptr);
 }
 
 TEST_F(ConfigDropIn, ThePodsNetworksAreTrusted) {

@@ -98,6 +98,24 @@ TEST_F(Lockfile, ReadsBackWhatWasWritten) {
     EXPECT_EQ(read.images[0].size, 1234U);
 }
 
+TEST_F(Lockfile, HasTheParentByNameAndCommit) {
+    Resolution written = example_resolution();
+    written.parent = ResolvedParent{
+        "rhel/9/x86_64/edge", std::string(64, 'a'), "sha256:" + std::string(64, 'b'), {}, {}};
+    write_lockfile(path_, written);
+    const Resolution read = read_lockfile(path_);
+    ASSERT_TRUE(read.parent);
+    EXPECT_EQ(read.parent->name, "rhel/9/x86_64/edge");
+    EXPECT_EQ(read.parent->commit, std::string(64, 'a'));
+    EXPECT_EQ(read.parent->image_digest, "sha256:" + std::string(64, 'b'));
+    written.parent->image_digest.clear();
+    write_lockfile(path_, written);
+    EXPECT_EQ(read_lockfile(path_).parent->image_digest, "");
+    written.parent->commit = "main";
+    write_lockfile(path_, written);
+    EXPECT_THROW((void)read_lockfile(path_), Error);
+}
+
 TEST_F(Lockfile, RefusesAnImageThatCannotBeOne) {
     for (const auto& [good, bad] :
          {std::pair{"source = \"docker://quay.io/x/app:1\"", "source = \"https://quay.io/x\""},

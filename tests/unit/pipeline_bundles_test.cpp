@@ -36,8 +36,7 @@ protected:
 
     /// What is shown on stderr.
     std::string add() {
-        MicroshiftRequest request;
-        request.manifests = ManifestsPlace::etc;
+        blueprint_.microshift.manifests = ManifestsPlace::etc;
         testing::internal::CaptureStderr();
         {
             Console console(Color::never);
@@ -47,14 +46,30 @@ protected:
             Signer signer;
             const auto parent =
                 read_parent(fixture_.ctx(), repo, fixture_.blueprint.ostree, signer);
-            add_tombstones(ctx, request, {}, KubernetesVersion{31}, repo, *parent, fixture_.tree);
+            add_tombstones(ctx, blueprint_, {}, KubernetesVersion{31}, repo, *parent,
+                           fixture_.tree);
         }
         return testing::internal::GetCapturedStderr();
     }
     [[nodiscard]] bool deletes() const { return fixture_.tree.entries.contains(tombstone); }
 
-    CommitFixture fixture_;  // NOLINT(*-non-private-*)
+    // NOLINTBEGIN(*-non-private-*)
+    CommitFixture fixture_;
+    Blueprint blueprint_;
+    // NOLINTEND(*-non-private-*)
 };
+
+TEST_F(AddTombstones, ThatOfAParentStaysAsItIs) {
+    blueprint_.parent.emplace();
+    const std::string theirs = "/etc/microshift/manifests.d/delete/app";
+    fixture_.add_directory("/etc/microshift/manifests.d/delete");
+    fixture_.add_directory(theirs);
+    fixture_.add_file(theirs + "/kustomization.yaml", "resources: [theirs.yaml]\n");
+    EXPECT_EQ(add(), "");
+    EXPECT_EQ(read_entry(fixture_.tree, theirs + "/kustomization.yaml"),
+              "resources: [theirs.yaml]\n");
+    EXPECT_FALSE(deletes());
+}
 
 TEST_F(AddTombstones, ABundleThatIsGone) {
     fixture_.add_directory("/etc/microshift/config.d");

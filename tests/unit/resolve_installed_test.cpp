@@ -1,15 +1,11 @@
 #include "resolve/solve/installed.hpp"
 
-#include <cstdlib>
 #include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rpm/header.h>
-#include <rpm/rpmds.h>
 
 #include "support/error.hpp"
-#include "support/handles.hpp"
 #include "support/metadata_fixture.hpp"
 #include "support/resolve_fixture.hpp"
 
@@ -18,31 +14,12 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A header as a package database has it, of "name-version-release.arch" and one more capability.
-std::string header_of(const std::string& name, const char* version, const char* provides) {
-    const Handle<headerToken_s, headerFree> header(headerNew());
-    headerPutString(header.get(), RPMTAG_NAME, name.c_str());
-    headerPutString(header.get(), RPMTAG_VERSION, version);
-    headerPutString(header.get(), RPMTAG_RELEASE, "1");
-    headerPutString(header.get(), RPMTAG_ARCH, "x86_64");
-    headerPutString(header.get(), RPMTAG_OS, "linux");
-    for (const char* capability : {name.c_str(), provides}) {
-        const std::uint32_t equal = RPMSENSE_EQUAL;
-        headerPutString(header.get(), RPMTAG_PROVIDENAME, capability);
-        headerPutString(header.get(), RPMTAG_PROVIDEVERSION, version);
-        headerPutUint32(header.get(), RPMTAG_PROVIDEFLAGS, &equal, 1);
-    }
-    unsigned size = 0;
-    const Handle<void, std::free> blob(headerExport(header.get(), &size));
-    return {static_cast<const char*>(blob.get()), size};
-}
-
 class PoolOnParent : public test::ResolveFixture {
 protected:
     PoolOnParent() : ResolveFixture({"base"}) {
         installed_.name = "parent edge";
         installed_.kernel_uname = "6.1-1.x86_64";
-        installed_.headers = {header_of("bash", "5", "shell")};
+        installed_.headers = {test::installed_header("bash", "5", "shell")};
     }
 
     void open(const std::vector<std::string>& packages = {"bash-6-1.x86_64", "zsh-5-1.x86_64"}) {
@@ -52,7 +29,8 @@ protected:
         pool_->prepare(ctx_, {});
     }
     void add_kernel(const char* version) {
-        installed_.headers.push_back(header_of("kernel-core", version, "kernel-uname-r"));
+        installed_.headers.push_back(
+            test::installed_header("kernel-core", version, "kernel-uname-r"));
     }
     [[nodiscard]] std::string kernel(const std::string& glob = {}) const {
         try {
@@ -87,7 +65,7 @@ TEST_F(PoolOnParent, HasThePackagesOfTheParentBesideThoseOfRepositories) {
 }
 
 TEST_F(PoolOnParent, AKeyOfRpmIsNoPackage) {
-    installed_.headers.push_back(header_of("gpg-pubkey", "5a6340b3", "gpg(edge)"));
+    installed_.headers.push_back(test::installed_header("gpg-pubkey", "5a6340b3", "gpg(edge)"));
     open();
     EXPECT_EQ(installed_packages(), 1U);
 }

@@ -314,5 +314,85 @@ TEST_F(WhyPackage, UnknownPackageNamesTheNearest) {
     }
 }
 
+/// A layer on a parent that has a kernel, bash and lib.
+class ResolveOnParent : public Repositories {
+protected:
+    ResolveOnParent() {
+        installed_.name = "parent edge";
+        installed_.kernel_uname = "6.1-1.x86_64";
+        for (const char* name : {"kernel-core", "bash", "lib"}) {
+            installed_.headers.push_back(test::installed_header(name, "6.1", "more"));
+        }
+        options_.installed = &installed_;
+        blueprint_.parent.emplace().location = {"/blueprint.toml", 3, 1};
+        publish({"app-1-1.x86_64 | requires: lib, helper", "helper-1-1.x86_64", "bash-7-1.x86_64",
+                 "tool-1-1.x86_64"});
+        request("app");
+        request("bash");
+    }
+
+    InstalledPackages installed_;
+    ResolveOptions options_;
+};
+
+TEST_F(ResolveOnParent, WhatIsLockedIsConfirmedBesideThePackagesOfTheParent) {
+    const Resolution locked = resolve(ctx_, blueprint_, options_);
+    EXPECT_THAT(names(locked), ElementsAre("app-1-1.x86_64", "helper-1-1.x86_64"));
+    publish({"app-1-1.x86_64 | requires: lib, helper", "app-2-1.x86_64", "helper-1-1.x86_64"});
+    EXPECT_EQ(names(resolve_locked(ctx_, blueprint_, locked, options_)), names(locked));
+    request("tool");
+    EXPECT_THROW((void)resolve_locked(ctx_, blueprint_, locked, options_), Error);
+}
+
+TEST_F(ResolveOnParent, APackageThatTheParentHasNoMoreIsDrift) {
+    const Resolution locked = resolve(ctx_, blueprint_, options_);
+    installed_.headers.pop_back();
+    try {
+        (void)resolve_locked(ctx_, blueprint_, locked, options_);
+        FAIL() << "lib is nowhere";
+    } catch (const Error& problem) {
+        EXPECT_EQ(problem.message(), "cannot build the lockfile unchanged");
+    }
+}
+
+TEST_F(ResolveOnParent, OthersStayWhenOneIsUpdated) {
+    const Resolution locked = resolve(ctx_, blueprint_, options_);
+    publish({"app-1-1.x86_64 | requires: lib, helper", "app-2-1.x86_64 | requires: lib, helper",
+             "helper-1-1.x86_64", "helper-2-1.x86_64"});
+    EXPECT_THAT(names(resolve_update(ctx_, blueprint_, locked, {}, options_)),
+                ElementsAre("app-1-1.x86_64", "helper-1-1.x86_64"));
+    EXPECT_THAT(names(resolve_update(ctx_, blueprint_, locked, {"app"}, options_)),
+                ElementsAre("app-2-1.x86_64", "helper-1-1.x86_64"));
+}
+
+TEST_F(ResolveOnParent, TheParentIsNamedByItsRef) {
+    Resolution locked = resolve(ctx_, blueprint_, options_);
+    EXPECT_FALSE(names_parent(locked, "*"));
+    locked.parent = ResolvedParent{"rhel/9/x86_64/edge", std::string(64, 'a'), "", {}, {}};
+    EXPECT_TRUE(names_parent(locked, "rhel/9/x86_64/edge"));
+    EXPECT_TRUE(names_parent(locked, "rhel/*"));
+    EXPECT_FALSE(names_parent(locked, "app"));
+    EXPECT_THAT(names(resolve_update(ctx_, blueprint_, locked, {"rhel/9/x86_64/edge"}, options_)),
+                ElementsAre("app-1-1.x86_64", "helper-1-1.x86_64"));
+}
+
+TEST_F(ResolveOnParent, WhyNamesTheParentAndChainsOfTheLayer) {
+    const PackageAnswer bash = why_package(ctx_, blueprint_, "bash", options_);
+    ASSERT_EQ(bash.installed.size(), 1U);
+    EXPECT_EQ(bash.installed.front().package.nevra.text(), "bash-6.1-1.x86_64");
+    EXPECT_EQ(bash.installed.front().package.repository, "parent edge");
+    EXPECT_EQ(bash.installed.front().package.why.text(), "of the parent");
+    EXPECT_EQ(bash.installed.front().origin, "/blueprint.toml:3:1 [parent]");
+    const PackageAnswer lib = why_package(ctx_, blueprint_, "lib", options_);
+    ASSERT_EQ(lib.installed.size(), 1U);
+    EXPECT_THAT(lib.installed.front().required_by, ElementsAre("app"));
+    const PackageAnswer helper = why_package(ctx_, blueprint_, "helper", options_);
+    ASSERT_EQ(helper.installed.size(), 1U);
+    EXPECT_THAT(helper.installed.front().chain, ElementsAre("app-1-1.x86_64 requires helper"));
+    EXPECT_THAT(
+        why_package(ctx_, blueprint_, "tool", options_).kept_out,
+        ElementsAre("tool-1-1.x86_64 could be installed, but nothing in the image needs it"));
+}
+
 }  // namespace
 }  // namespace edgegpu

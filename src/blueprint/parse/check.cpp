@@ -199,7 +199,7 @@ void check_ostree(const OstreeRequest& ostree, const std::string& distro, Mistak
     }
 }
 
-/// What cannot be asked of a layer on a parent yet is refused, instead of giving half of it.
+/// What a layer on a parent cannot have is refused, instead of giving half of it.
 void check_parent(const Blueprint& blueprint, Mistakes& mistakes) {
     if (!blueprint.parent) {
         return;
@@ -210,21 +210,12 @@ void check_parent(const Blueprint& blueprint, Mistakes& mistakes) {
             error_at(parent.location, "repository not found: {}", parent.repository.string())
                 .hinted(absent_file_hint(parent.repository)));
     }
-    const MicroshiftRequest& microshift = blueprint.microshift;
-    const auto refuse = [&](bool asked, const SourceLocation& at, std::string_view what,
-                            std::string_view hint) {
-        if (asked) {
-            mistakes.add(error_at(at, "{} cannot be used together with [parent]", what)
-                             .hinted(std::string(hint)));
-        }
-    };
-    refuse(!microshift.location.file.empty() || !microshift.bundles.empty(), microshift.location,
-           "[microshift]", "put it into the blueprint of the parent");
-    refuse(!blueprint.package_set.name.empty(), blueprint.package_set.location, "package_set",
-           "the parent has the packages of a bootable image already");
-    refuse(blueprint.updates.has_value(),
-           blueprint.updates ? blueprint.updates->location : parent.location, "[updates]",
-           "put it into the blueprint of the parent");
+    if (!blueprint.package_set.name.empty()) {
+        mistakes.add(
+            error_at(blueprint.package_set.location,
+                     "package_set cannot be used together with [parent]")
+                .hinted("the parent has the packages of a bootable image already: remove it"));
+    }
 }
 
 /// A plan decides for a device what it runs.

@@ -109,8 +109,9 @@ ImageFacts facts_of(const Blueprint& blueprint) {
         facts.mig = blueprint.nvidia->mig;
     }
     facts.may_have_driver = blueprint.nvidia || may_bring_driver(facts.packages) ||
-                            may_bring_driver_otherwise(blueprint);
-    facts.may_have_manifests = may_bring_manifests(blueprint, facts.packages);
+                            may_bring_driver_otherwise(blueprint) || blueprint.parent;
+    facts.may_have_manifests =
+        may_bring_manifests(blueprint, facts.packages) || blueprint.parent.has_value();
     return facts;
 }
 

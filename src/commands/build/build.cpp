@@ -95,13 +95,7 @@ int run_build(const GlobalOptions& global, const BuildCommand& command) {
     options.locked = command.locked;
     options.explain = command.explain;
     options.max_upgrade_bytes = parse_size(command.max_upgrade_bytes);
-    if (!blueprint.parent) {
-        options.lockfile = lockfile_of(command, blueprint, console);
-    } else if (command.locked || !command.lockfile.empty() || !command.lock_dir.empty()) {
-        throw error(ErrorKind::usage, "{}: there are no lockfiles with [parent] yet",
-                    blueprint.parent->location.text())
-            .hinted("leave out --lock, --lock-dir and --locked");
-    }
+    options.lockfile = lockfile_of(command, blueprint, console);
 
     const BuildResult result = build_image(ctx, blueprint, options, signer);
     show_result(global, result, blueprint, options, console);

@@ -80,7 +80,7 @@ std::string build_document(const BuildResult& result, const Blueprint& blueprint
         {"kernel", result.resolution.kernel_uname},
         {"driver", result.resolution.driver_version},
         {"package_set", describe_package_set(blueprint.package_set)},
-        {"layered_on", result.resolution.parent},
+        {"layered_on", result.resolution.parent ? result.resolution.parent->commit : ""},
         {"packages", totals.packages},
         {"package_bytes", totals.download},
         {"unverified_repositories", unverified_repositories(blueprint.repositories, false)},
@@ -197,8 +197,8 @@ std::string build_summary(const BuildResult& result, const Blueprint& blueprint,
     const std::string set = blueprint.package_set.name.empty()
                                 ? ""
                                 : "; package set " + describe_package_set(blueprint.package_set);
-    const bool layer = !result.resolution.parent.empty();
-    text += layer ? row("layer on", result.resolution.parent) : "";
+    const std::optional<ResolvedParent>& layer = result.resolution.parent;
+    text += layer ? row("layer on", layer->commit) : "";
     text += row("packages", fmt::format("{}{}, {} of RPMs{}", totals.packages, layer ? " more" : "",
                                         human_size(totals.download), set));
     text += unverified_row(blueprint);

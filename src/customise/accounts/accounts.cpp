@@ -115,6 +115,10 @@ std::uint32_t Accounts::free_number() const {
 std::uint32_t Accounts::new_group(const std::string& where, const std::string& name,
                                   std::optional<std::uint32_t> gid) {
     check_name(where, name);
+    if (const AccountFile::Row* existing = group_.find(name)) {
+        throw error(ErrorKind::usage, "{}: group '{}' exists with gid {}, not {}", where, name,
+                    account_id(*existing), gid.value_or(0));
+    }
     if (!gid) {
         gid = number_of(seeded_groups_, name);
     }
@@ -133,11 +137,10 @@ std::uint32_t Accounts::new_group(const std::string& where, const std::string& n
 void Accounts::add(const GroupRequest& request) {
     const std::string where = request.location.text();
     const AccountFile::Row* existing = group_.find(request.name);
-    if (existing == nullptr) {
+    const bool same =
+        existing != nullptr && request.gid.value_or(account_id(*existing)) == account_id(*existing);
+    if (!same) {
         new_group(where, request.name, request.gid);
-    } else if (request.gid && account_id(*existing) != *request.gid) {
-        throw error(ErrorKind::usage, "{}: group '{}' exists with gid {}, not {}", where,
-                    request.name, account_id(*existing), *request.gid);
     }
 }
 
@@ -271,10 +274,18 @@ void Accounts::add(const UserRequest& request) {
         throw error(ErrorKind::usage, "{}: home '{}' of user '{}' is not an absolute path", where,
                     request.home, request.name);
     }
-    if (!request.shell.empty() && find_entry(tree_, request.shell) == nullptr) {
-        throw error(ErrorKind::usage, "{}: the image has no '{}', the shell of user '{}'", where,
-                    request.shell, request.name)
-            .hinted("add the package that contains it, or omit 'shell'");
+    if (!request.shell.empty()) {
+        const Entry* shell = find_entry(tree_, request.shell);
+        if (shell == nullptr) {
+            throw error(ErrorKind::usage, "{}: the image has no '{}', the shell of user '{}'",
+                        where, request.shell, request.name)
+                .hinted("add the package that contains it, or omit 'shell'");
+        }
+        if (shell->type != EntryType::file || (shell->mode & 0111U) == 0) {
+            throw error(ErrorKind::usage, "{}: '{}', the shell of user '{}', is no program", where,
+                        request.shell, request.name)
+                .hinted("name a program, or omit 'shell'");
+        }
     }
     AccountFile::Row* existing = passwd_.find(request.name);
     if (existing != nullptr) {

@@ -99,8 +99,9 @@ void put_requested(const Context& ctx, Tree& tree, FileModes& modes, const FileR
 Error manifest_exists(const SourceLocation& location, const std::string& path) {
     return error_at(location, "{} is already in the image, where the bundles are to be", path)
         .hinted(
-            "make a bundle of the manifests that an overlay, a file or a package has there, or "
-            "put the bundles elsewhere: [microshift] manifests = \"/etc/microshift/manifests.d\"");
+            "make a bundle of the manifests that the parent, an overlay, a file or a package has "
+            "there, or put the bundles elsewhere: [microshift] manifests = "
+            "\"/etc/microshift/manifests.d\"");
 }
 
 }  // namespace

@@ -10,8 +10,23 @@
 
 namespace edgegpu {
 
+namespace {
+
+/// The first of 10- to 19-edgegpu.yaml that the parent and its parents have not; else 10-.
+std::string drop_in_of_layer(const Tree& tree) {
+    for (int number = 10; number < 20; ++number) {
+        std::string path = fmt::format("/etc/microshift/config.d/{}-edgegpu.yaml", number);
+        if (find_entry(tree, path) == nullptr) {
+            return path;
+        }
+    }
+    return std::string(config_drop_in);
+}
+
+}  // namespace
+
 void add_microshift_config(const Context& ctx, const std::optional<MicroshiftConfig>& config,
-                           Tree& tree) {
+                           bool on_parent, Tree& tree) {
     if (!config) {
         return;
     }
@@ -19,15 +34,16 @@ void add_microshift_config(const Context& ctx, const std::optional<MicroshiftCon
         throw error_at(config->location, "the image has no MicroShift")
             .hinted("add the package microshift, or remove [microshift.config]");
     }
-    if (find_entry(tree, config_drop_in) != nullptr) {
-        throw error_at(config->location, "{} of the image comes from elsewhere", config_drop_in)
+    const std::string path = on_parent ? drop_in_of_layer(tree) : std::string(config_drop_in);
+    if (find_entry(tree, path) != nullptr) {
+        throw error_at(config->location, "{} of the image comes from elsewhere", path)
             .hinted("[microshift.config] is written to this file: give the other one another name");
     }
     const std::string text = fmt::format(
         "# [microshift.config] of the blueprint. Files of this directory that sort after this one "
         "override it.\n{}",
         write_yaml(yaml_of(nlohmann::json::parse(config->document))));
-    put_entry(tree, config_drop_in, make_file_entry(ctx, text, 0644));
+    put_entry(tree, path, make_file_entry(ctx, text, 0644));
 }
 
 bool has_microshift(const Tree& tree) {

@@ -17,10 +17,11 @@ namespace edgegpu {
 /// overridden by files of administrators, which customarily begin with higher numbers.
 inline constexpr std::string_view config_drop_in = "/etc/microshift/config.d/10-edgegpu.yaml";
 
-/// Writes `[microshift.config]` as YAML. Throws ErrorKind::usage with its place if the image has no
-/// MicroShift, or if something else brings that file.
+/// Writes `[microshift.config]` as YAML; of a layer on a parent that has such a file, to the next
+/// one, "11-edgegpu.yaml", which overrides that. Throws ErrorKind::usage with its place if the
+/// image has no MicroShift, or if something else brings the file.
 void add_microshift_config(const Context& ctx, const std::optional<MicroshiftConfig>& config,
-                           Tree& tree);
+                           bool on_parent, Tree& tree);
 
 /// Whether the package microshift is in the image.
 [[nodiscard]] bool has_microshift(const Tree& tree);

@@ -186,13 +186,8 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
                    const InstalledPackages* installed)
     : repositories_(blueprint.repositories), architecture_(blueprint.architecture) {
     if (blueprint.parent && installed == nullptr) {
-        throw error(ErrorKind::usage,
-                    "{}: with [parent], packages are resolved anew each time: there is neither "
-                    "--locked, nor --keep or --update, nor an explanation of packages",
-                    blueprint.parent->location.text())
-            .hinted(
-                "a checksum as ref in [parent], and repositories that do not change, give the "
-                "same image again");
+        throw error("{}: a package of the parent may satisfy the blueprint, and they are unknown",
+                    blueprint.parent->location.text());
     }
     std::vector<RepositoryMetadata> metadata = load_metadata(ctx, blueprint.repositories);
     if (metadata.empty()) {

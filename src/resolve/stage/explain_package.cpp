@@ -1,6 +1,7 @@
 #include "resolve/stage/explain_package.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include "resolve/explain/chain.hpp"
 #include "resolve/search/universe.hpp"
 #include "resolve/solve/filtered.hpp"
-#include "resolve/stage/resolve.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -56,7 +56,9 @@ public:
         const std::vector<Id> found = match_spec(pool_, spec_);
         std::vector<Id> absent;
         for (const Id id : found) {
-            if (in_image(id)) {
+            if (pool_.is_installed(id)) {
+                answer.installed.push_back(of_parent(id));
+            } else if (in_image(id)) {
                 answer.installed.push_back(reason(id));
             } else if (!pool_.is_stand_in(id)) {
                 absent.push_back(id);
@@ -75,6 +77,33 @@ private:
                                   chosen_.solution.packages.end(), id);
     }
 
+    [[nodiscard]] PackageReason of_parent(Id id) const {
+        PackageReason result;
+        result.package.nevra = pool_.nevra(id);
+        result.package.repository = pool_.installed()->name;
+        result.package.why = why(id);
+        if (!matches_package(pool_, id, spec_)) {
+            result.provides = spec_;
+        }
+        result.origin = fmt::format("{} [parent]", blueprint_.parent->location.text());
+        result.required_by = dependents(pool_, everything(), SOLVABLE_REQUIRES, id);
+        return result;
+    }
+
+    /// Why a package is in the image.
+    [[nodiscard]] Reason why(Id id) const {
+        return pool_.is_installed(id) ? Reason{Reason::Kind::of_parent}
+                                      : chosen_.solution.why.at(id);
+    }
+
+    /// The packages of the image, those of its parent included.
+    [[nodiscard]] std::vector<Id> everything() const {
+        std::vector<Id> all = chosen_.solution.packages;
+        std::ranges::copy_if(pool_.packages(), std::back_inserter(all),
+                             [&](Id id) { return pool_.is_installed(id); });
+        return all;
+    }
+
     [[nodiscard]] PackageReason reason(Id id) const {
         PackageReason result;
         // There is no package of compiled modules yet: the one with their sources represents it.
@@ -83,7 +112,7 @@ private:
         if (!matches_package(pool_, id, spec_)) {
             result.provides = spec_;
         }
-        result.required_by = dependents(pool_, chosen_.solution.packages, SOLVABLE_REQUIRES, id);
+        result.required_by = dependents(pool_, everything(), SOLVABLE_REQUIRES, id);
         const std::optional<Chain> chain = chains_.to(id);
         if (!chain) {
             result.origin = chosen_.solution.why.at(id).text();
@@ -121,11 +150,10 @@ private:
             lines.push_back(fmt::format("{} is only where policy modules are compiled ({})", nevra,
                                         chosen_.policy_root.why.at(best).text()));
         }
-        for (const Id id : chosen_.solution.packages) {
+        for (const Id id : everything()) {
             if (pool_.name(id) == pool_.name(best)) {
                 lines.push_back(fmt::format("{} is in the image in its place ({})",
-                                            pool_.nevra(id).text(),
-                                            chosen_.solution.why.at(id).text()));
+                                            pool_.nevra(id).text(), why(id).text()));
             }
         }
         Jobs jobs = chosen_.jobs;
@@ -186,13 +214,14 @@ Error unknown(const PackagePool& pool, const std::string& spec) {
 
 }  // namespace
 
-PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint, const std::string& spec) {
+PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint, const std::string& spec,
+                          const ResolveOptions& options) {
     const auto ask = [&](Universe::Repositories which) {
-        Universe universe(ctx, blueprint, which);
+        Universe universe(ctx, blueprint, which, options.installed);
         const Outcome outcome = solve_blueprint(ctx, universe, blueprint);
         if (!outcome.chosen) {
             // Throws an explanation of why the blueprint has no solution.
-            (void)resolve(ctx, blueprint);
+            (void)resolve(ctx, blueprint, options);
             throw Error(*outcome.failure);
         }
         return PackageQuestion(universe, blueprint, outcome, spec).run();
@@ -204,7 +233,8 @@ PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint, const 
     // Disabled repositories, which may have it, are only loaded for this.
     answer = ask(Universe::Repositories::all);
     if (answer.kept_out.empty()) {
-        throw unknown(Universe(ctx, blueprint, Universe::Repositories::all).pool(), spec);
+        throw unknown(
+            Universe(ctx, blueprint, Universe::Repositories::all, options.installed).pool(), spec);
     }
     return answer;
 }

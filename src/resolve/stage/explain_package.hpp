@@ -6,6 +6,7 @@
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "resolve/resolution.hpp"
+#include "resolve/stage/resolve.hpp"
 
 namespace edgegpu {
 
@@ -32,6 +33,7 @@ struct PackageAnswer {
 /// The answer for a spec (name, NEVRA form, Provides, path; globs). Throws what `resolve` throws,
 /// and ErrorKind::failure with similar names if no repository has such a package.
 [[nodiscard]] PackageAnswer why_package(const Context& ctx, const Blueprint& blueprint,
-                                        const std::string& spec);
+                                        const std::string& spec,
+                                        const ResolveOptions& options = {});
 
 }  // namespace edgegpu

@@ -25,11 +25,16 @@ struct ResolveOptions {
 [[nodiscard]] Resolution resolve(const Context& ctx, const Blueprint& blueprint,
                                  const ResolveOptions& options = {});
 
+/// Whether a pattern of --update (a name, or a glob) is the parent of a lockfile, by the name that
+/// the blueprint gave it.
+[[nodiscard]] bool names_parent(const Resolution& locked, const std::string& pattern);
+
 /// Resolves again, but updates only the locked packages that match `patterns` (name, NEVRA form,
 /// globs), and those built from the same source, of the same module, or of the same driver; others
 /// keep their locked NEVRA where that is possible, and each that does not is a warning. Packages
 /// that the blueprint did not request before are added in their newest version. Throws as `resolve`
-/// does, and ErrorKind::usage for a pattern that matches no package and no image, locked or new.
+/// does, and ErrorKind::usage for a pattern that matches no package, image or parent, locked or
+/// new.
 [[nodiscard]] Resolution resolve_update(const Context& ctx, const Blueprint& blueprint,
                                         const Resolution& locked,
                                         const std::vector<std::string>& patterns,
@@ -41,6 +46,7 @@ struct ResolveOptions {
 /// (require_locked_images verifies these). Throws ErrorKind::unsolvable
 /// listing all differences, ErrorKind::fetch as `resolve` does.
 [[nodiscard]] Resolution resolve_locked(const Context& ctx, const Blueprint& blueprint,
-                                        const Resolution& locked);
+                                        const Resolution& locked,
+                                        const ResolveOptions& options = {});
 
 }  // namespace edgegpu

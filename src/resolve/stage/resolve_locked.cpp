@@ -166,8 +166,9 @@ void check_requests(const Context& ctx, Universe& universe, const Blueprint& blu
     const PackagePool& pool = universe.pool();
     const Jobs jobs = request_jobs(ctx, blueprint, pool, universe.comps(), modules);
     for (const Install& install : jobs.installs) {
-        const bool answered = std::any_of(install.any_of.begin(), install.any_of.end(),
-                                          [&](Id id) { return packages.contains(id); });
+        const bool answered = std::any_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
+            return packages.contains(id) || pool.is_installed(id);
+        });
         if (!answered) {
             drift.push_back(fmt::format("{} is required ({}), but not locked",
                                         pool.name(install.any_of.front()), install.why.text()));
@@ -276,8 +277,9 @@ Blueprint locked_variant(const Blueprint& blueprint, const ModuleCatalogue& cata
 
 }  // namespace
 
-Resolution resolve_locked(const Context& ctx, const Blueprint& original, const Resolution& locked) {
-    Universe universe(ctx, original);
+Resolution resolve_locked(const Context& ctx, const Blueprint& original, const Resolution& locked,
+                          const ResolveOptions& options) {
+    Universe universe(ctx, original, Universe::Repositories::enabled, options.installed);
     Drift drift;
     const ModuleCatalogue catalogue = locked_catalogue(universe.catalogue(), locked, drift);
     const Blueprint blueprint = locked_variant(original, universe.catalogue(), locked, drift);

@@ -261,9 +261,13 @@ void warn_of_moved(const Context& ctx, const Resolution& locked, const Resolutio
 
 }  // namespace
 
+bool names_parent(const Resolution& locked, const std::string& pattern) {
+    return locked.parent && ::fnmatch(pattern.c_str(), locked.parent->name.c_str(), 0) == 0;
+}
+
 Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const Resolution& locked,
                           const std::vector<std::string>& patterns, const ResolveOptions& options) {
-    Universe universe(ctx, blueprint);
+    Universe universe(ctx, blueprint, Universe::Repositories::enabled, options.installed);
     KeptPackages kept_packages(universe.pool(), locked);
     const std::set<std::string> available = kept_packages.slots();
     std::vector<std::string> unlocked;
@@ -274,7 +278,8 @@ Resolution resolve_update(const Context& ctx, const Blueprint& blueprint, const 
                 released.insert(slot(package.nevra));
             }
         }
-        if (!kept_packages.release_named(pattern) && !names_image(locked.images, pattern)) {
+        if (!kept_packages.release_named(pattern) && !names_image(locked.images, pattern) &&
+            !names_parent(locked, pattern)) {
             unlocked.push_back(pattern);
         }
     }
