@@ -1,5 +1,7 @@
 #include "disk/boot_files.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +23,15 @@ void copy_directory(const CommitObjects& objects, const CommitTree& tree,
     write_tree(boot, boot.add_directory(parent, name, copy.attributes), copy, objects);
 }
 
+/// In FIPS mode, the initramfs verifies the kernel in /boot, and finds that file system by nothing
+/// else (fips.sh of dracut).
+bool needs_boot_argument(const std::vector<std::string>& arguments) {
+    return std::ranges::find(arguments, "fips=1") != arguments.end() &&
+           std::ranges::none_of(arguments, [](const std::string& argument) {
+               return argument.starts_with("boot=");
+           });
+}
+
 WrittenDeployment paths_and_arguments(const DeploymentPlan& plan, const KernelLayout& layout,
                                       const DeploymentTarget& target) {
     const std::string place =
@@ -31,6 +42,9 @@ WrittenDeployment paths_and_arguments(const DeploymentPlan& plan, const KernelLa
         if (argument != "rw") {
             written.arguments.push_back(argument);
         }
+    }
+    if (needs_boot_argument(plan.kernel_arguments)) {
+        written.arguments.push_back("boot=UUID=" + target.boot_uuid);
     }
     written.arguments.insert(written.arguments.end(), target.unlock.begin(), target.unlock.end());
     if (!layout.initramfs) {

@@ -83,6 +83,7 @@ protected:
         file("/usr/share/zoneinfo/Europe/Berlin", "");
         file("/usr/share/crypto-policies/FIPS/a.txt", "");
         file("/usr/lib/dracut/modules.d/01fips/module-setup.sh", "");
+        file("/usr/lib/modules/" + tree.kernel + "/.vmlinuz.hmac", "");
         file("/etc/dnf/plugins/product-id.conf", "[main]\nenabled=1\n");
         tree.packages.push_back({"microshift", 0, "4.18.1", "1", "x86_64"});
     }

@@ -201,6 +201,21 @@ TEST_F(DeploymentTest, TheBootEntryOfAnEncryptedDiskUnlocksIt) {
     EXPECT_THAT(planning_fails(), HasSubstr("\"rd.luks.options=discard\" cannot be set"));
 }
 
+/// dracut's fips.sh looks for the kernel's HMAC in /boot, which it mounts by this alone.
+TEST_F(DeploymentTest, TheBootEntryNamesBootInFipsMode) {
+    request.kernel_arguments = {"fips=1"};
+    write();
+    EXPECT_THAT(debugfs("boot", "cat /loader/entries/ostree-1-edge.conf"),
+                HasSubstr("console=ttyS0 fips=1 boot=UUID=BOOT ostree=/"));
+}
+
+TEST_F(DeploymentTest, TheBootOfTheUserStays) {
+    request.kernel_arguments = {"fips=1", "boot=LABEL=boot"};
+    write();
+    EXPECT_THAT(debugfs("boot", "cat /loader/entries/ostree-1-edge.conf"),
+                HasSubstr("fips=1 boot=LABEL=boot ostree=/"));
+}
+
 TEST_F(DeploymentTest, ALinkIsNoKernel) {
     fixture.add_directory("/usr/lib/modules/6.2");
     fixture.add_link("/usr/lib/modules/6.2/vmlinuz", "../vmlinuz");

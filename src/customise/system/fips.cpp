@@ -37,6 +37,16 @@ void check_prerequisites(const SourceLocation& location,
         throw error(ErrorKind::usage, "{}: the image's dracut has no module fips", where)
             .hinted("add the package dracut (or dracut-fips, where that is a separate package)");
     }
+    const std::string hmac = fmt::format("/usr/lib/modules/{}/.vmlinuz.hmac", tree.kernel);
+    if (find_entry(tree, hmac) == nullptr) {
+        throw error(ErrorKind::usage,
+                    "{}: the image has no {}, by which dracut's module fips verifies the kernel: "
+                    "devices would halt at each boot",
+                    where, hmac)
+            .hinted(
+                "the kernels of Enterprise Linux bring it; write that of another one with "
+                "sha512hmac, in an overlay");
+    }
     if (std::ranges::find(kernel_arguments, "fips=0") != kernel_arguments.end()) {
         throw error(ErrorKind::usage, "{}: customizations.kernel.append says fips=0", where);
     }
