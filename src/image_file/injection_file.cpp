@@ -142,6 +142,26 @@ struct StaticNetwork {
     std::vector<std::string> dns;
 };
 
+/// Throws for a gateway or a name server that nothing could reach: of a family without an address.
+void require_families(const TableReader& table, const StaticNetwork& network) {
+    const auto require = [&](std::string_view key, const std::string& address) {
+        const int family = address_family(address);
+        if (std::ranges::none_of(network.addresses, [&](const std::string& own) {
+                return prefixed_family(own) == family;
+            })) {
+            throw error_at(table.location(key), "\"{}\" {}: the interface has no address of IPv{}",
+                           table.full_name(key), address, family)
+                .hinted("add one to \"address\", or remove it");
+        }
+    };
+    if (!network.gateway.empty()) {
+        require("gateway", network.gateway);
+    }
+    for (const std::string& server : network.dns) {
+        require("dns", server);
+    }
+}
+
 StaticNetwork read_static_network(const TableReader& table) {
     StaticNetwork network;
     network.interface = table.required_string("interface");
@@ -171,6 +191,7 @@ StaticNetwork read_static_network(const TableReader& table) {
         network.dns.push_back(server.value);
     }
     table.finish();
+    require_families(table, network);
     return network;
 }
 
@@ -250,6 +271,12 @@ void read_injected_file(const TableReader& table, const fs::path& base, Injectio
     if (!path.starts_with("/etc/") && !path.starts_with("/var/")) {
         throw error_at(at, "{} is neither in /etc nor in /var", path)
             .hinted("everything else belongs to the commit: put it into the blueprint");
+    }
+    if (path == "/etc/fstab") {
+        throw error_at(at, "{} is written with the file systems of the disk", path)
+            .hinted(
+                "[[customizations.filesystem]] or [customizations.disk] in the blueprint for "
+                "others, or a mount unit in /etc/systemd/system");
     }
     if (table.has("data") == table.has("source")) {
         throw error_at(table.location(), "give either \"data\" or \"source\" for {}", path);

@@ -29,6 +29,12 @@ TEST_F(CustomizationsTest, accounts) {
     EXPECT_EQ(blueprint.accounts.location.line, 7U);
     EXPECT_EQ(fault("[[customizations.user]]\nname = \"a\"\nforce_password_reset = true\n"),
               "b.toml:4:24: user \"a\" has no password to change at the first login");
+    for (const char* none : {"*", "!", "!!", ""}) {
+        EXPECT_THAT(fault(fmt::format("[[customizations.user]]\nname = \"a\"\npassword = \"{}\"\n"
+                                      "force_password_reset = true\n",
+                                      none)),
+                    testing::HasSubstr("b.toml:"));
+    }
     EXPECT_EQ(fault("[accounts]\nuids = { a = 5, b = 5 }\n"),
               "b.toml:3:21: users \"a\" and \"b\" have one number: 5");
     EXPECT_EQ(fault("[accounts]\nuids = { \"a b\" = 5 }\n"),
@@ -117,6 +123,9 @@ TEST_F(CustomizationsTest, first_boot_scripts) {
               "b.toml:2:1: \"customizations.firstboot.scripts.contents\" is missing");
     EXPECT_EQ(fault(script + "contents = \" \\n\"\n"),
               "b.toml:3:12: \"customizations.firstboot.scripts.contents\" is empty");
+    EXPECT_THAT(fault(script + "contents = \"#!/bin/sh\\r\\necho\\r\\n\"\n"),
+                testing::HasSubstr("b.toml:3:12: \"customizations.firstboot.scripts.contents\" has "
+                                   "lines that end with CR and LF"));
     EXPECT_EQ(fault(script + "name = \"custom-1\"\ncontents = \"x\"\n"),
               "b.toml:3:8: \"custom-1\" is a reserved name of first boot scripts");
     EXPECT_EQ(fault(script + "name = \"../x\"\ncontents = \"x\"\n"),

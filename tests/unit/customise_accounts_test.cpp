@@ -173,5 +173,22 @@ TEST_F(Accounts, GroupNumbersMustNotClash) {
     EXPECT_NE(text("/etc/group").find("gpu:x:2000:\n"), std::string::npos);
 }
 
+TEST_F(Accounts, AUsersGroupHasOneNumber) {
+    groups = {{"admin", 2000, {"b.toml", 3, 1}}};
+    users[0].gid = 3000;
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
+              "b.toml:7:1: group 'admin' exists with gid 2000, not 3000|");
+    users[0].gid = 2000;
+    add_accounts(ctx, users, groups, seeds, tree);
+    EXPECT_NE(text("/etc/passwd").find(":2000:"), std::string::npos);
+}
+
+TEST_F(Accounts, AShellIsAProgram) {
+    users[0].shell = "/etc/passwd";
+    EXPECT_EQ(error_of([&] { add_accounts(ctx, users, groups, seeds, tree); }),
+              "b.toml:7:1: '/etc/passwd', the shell of user 'admin', is no program|name a program, "
+              "or omit 'shell'");
+}
+
 }  // namespace
 }  // namespace edgegpu::test

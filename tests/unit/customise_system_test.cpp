@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "customise/files/files.hpp"
@@ -113,7 +114,7 @@ TEST_F(Device, FirstBootScriptsRunInOrderOnce) {
     file("/usr/lib/systemd/system/multi-user.target", "");
     file("/usr/bin/sh", "", 0755);
     link("/bin", "usr/bin");
-    blueprint.firstboot = {{"one", "#!/bin/sh\nexit 0\n", {"a.service"}, {}, false, {}},
+    blueprint.firstboot = {{"one", "#!/bin/sh\nexit 0\n", {"a"}, {}, false, {}},
                            {"two", "#! /bin/sh -e\n", {"a.service"}, {"b.service"}, true, {}}};
     add_firstboot(ctx, blueprint.firstboot, tree);
     const std::string unit = text("/usr/lib/systemd/system/edgegpu-firstboot.service");
@@ -200,8 +201,11 @@ TEST_F(Device, SourcesOfMicroshiftAreTrustedUnlessTheyHaveAZone) {
 TEST_F(Device, FipsIsPolicyKernelArgumentAndInitramfs) {
     file("/usr/share/crypto-policies/FIPS/openssl.txt", "x");
     file("/usr/lib/dracut/modules.d/11fips/module-setup.sh", "");
-    file("/etc/os-release", "PLATFORM_ID=\"platform:el8\"\n");
     blueprint.fips.enabled = true;
+    EXPECT_THAT(error_of([&] { set_fips(ctx, blueprint.fips, {}, tree); }),
+                testing::HasSubstr("/.vmlinuz.hmac, by which dracut's module fips verifies"));
+    file("/usr/lib/modules/" + tree.kernel + "/.vmlinuz.hmac", "");
+    file("/etc/os-release", "PLATFORM_ID=\"platform:el8\"\n");
     tree.kernel_arguments = {"quiet"};
     set_fips(ctx, blueprint.fips, blueprint.kernel.arguments, tree);
     EXPECT_EQ(tree.kernel_arguments, (std::vector<std::string>{"quiet", "fips=1"}));

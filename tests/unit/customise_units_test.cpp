@@ -45,6 +45,20 @@ TEST_F(Units, UnknownUnitsAreNamedWithNearOnes) {
               "b.toml:7:1: the image has no unit 'sshd2.service'|did you mean 'sshd.service'?");
 }
 
+TEST_F(Units, WhatCannotBeEnabledIsSaid) {
+    file("/usr/lib/systemd/system/static.service", "[Service]\nExecStart=/bin/true\n");
+    file("/usr/lib/systemd/system/on@.service", "[Install]\nWantedBy=multi-user.target\n");
+    file("/usr/lib/systemd/system/dropped.service", "[Service]\n");
+    file("/usr/lib/systemd/system/dropped.service.d/install.conf", "[Install]\n");
+    blueprint.services.enabled = {"static", "on@a", "dropped"};
+    blueprint.services.locations["static"] = {"b.toml", 4, 12};
+    // There is no systemctl here.
+    (void)failure();
+    EXPECT_EQ(console.warnings(),
+              Strings{"b.toml:4:12: static.service has no [Install] section: enabling it does "
+                      "nothing, it starts only if another unit asks for it"});
+}
+
 TEST_F(Units, MasksAreLinks) {
     blueprint.services.masked = {"sshd", "nosuch.timer"};
     set();

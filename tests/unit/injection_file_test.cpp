@@ -111,6 +111,18 @@ TEST(InjectionFile, NetworkIsWrittenForWhatTheImageHas) {
               "[ipv6]\naddress1=2001:db8::7/64\nmethod=manual\n");
 }
 
+TEST(InjectionFile, NothingOfTheNetworkIsDropped) {
+    InjectionFixture fixture;
+    fixture.add_file("/usr/sbin/NetworkManager", "");
+    const std::string begin = "[network]\ninterface = \"eth0\"\naddress = \"192.0.2.7/24\"\n";
+    EXPECT_NE(fixture.failure(begin + "gateway = \"2001:db8::1\"\n")
+                  .find("\"network.gateway\" 2001:db8::1: the interface has no address of IPv6"),
+              std::string::npos);
+    EXPECT_NE(fixture.failure(begin + "dns = [\"192.0.2.1\", \"2001:db8::53\"]\n")
+                  .find("\"network.dns\" 2001:db8::53: the interface has no address of IPv6"),
+              std::string::npos);
+}
+
 TEST(InjectionFile, AllMistakesAreReportedWithTheirLines) {
     InjectionFixture fixture;
     const std::string said = fixture.failure(
@@ -125,12 +137,14 @@ TEST(InjectionFile, AllMistakesAreReportedWithTheirLines) {
         "[[files]]\npath = \"/etc/../x\"\ndata = \"x\"\n"
         "[[files]]\npath = \"/etc/x\"\n"
         "[[files]]\npath = \"/etc/y\"\nsource = \"is-not-there\"\n"
+        "[[files]]\npath = \"/etc/fstab\"\ndata = \"x\"\n"
         "[network]\ninterface = \"eth0\"\naddress = \"192.0.2.7/33\"\n");
     for (const char* expected :
          {"F:1:", "F:2:1: unknown key \"hostnme\"", "the image has no user \"nobody-here\"",
           "the home directory of daemon, /, is not in /var", "/usr/bin/x is neither in /etc nor in",
           "\"files.path\" must be a path without", "give either \"data\" or \"source\" for /etc/x",
-          "is-not-there", "\"192.0.2.7/33\" is not an address with prefix"}) {
+          "is-not-there", "/etc/fstab is written with the file systems",
+          "\"192.0.2.7/33\" is not an address with prefix"}) {
         EXPECT_NE(said.find(expected), std::string::npos) << expected << "\nin\n" << said;
     }
 }

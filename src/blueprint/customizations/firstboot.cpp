@@ -24,6 +24,13 @@ std::string read_program(const TableReader& table, std::string_view key) {
     if (text.find('\0') != std::string::npos) {
         throw error_at(table.location(key), "\"{}\" contains a NUL", table.full_name(key));
     }
+    if (text.find("\r\n") != std::string::npos) {
+        throw error_at(table.location(key),
+                       "\"{}\" has lines that end with CR and LF, which no interpreter finds or "
+                       "understands on a device",
+                       table.full_name(key))
+            .hinted("convert the file to lines that end with LF: dos2unix, or sed -i 's/\\r$//'");
+    }
     if (!text.starts_with("#!")) {
         text.insert(0, "#!/bin/sh\n");
     }

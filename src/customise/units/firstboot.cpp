@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "customise/units/units.hpp"
 #include "customise/units/vendor_unit.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
@@ -19,9 +20,10 @@ namespace {
 constexpr const char* unit_path = "/usr/lib/systemd/system/edgegpu-firstboot.service";
 constexpr const char* scripts_directory = "/usr/libexec/edgegpu/firstboot";
 
-/// Appends the units of `more` that `all` does not have.
+/// Appends the units of `more` that `all` does not have. systemd ignores names without a suffix.
 void add_units(std::vector<std::string>& all, const std::vector<std::string>& more) {
-    for (const std::string& unit : more) {
+    for (const std::string& name : more) {
+        const std::string unit = full_unit_name(name);
         if (std::find(all.begin(), all.end(), unit) == all.end()) {
             all.push_back(unit);
         }
@@ -31,9 +33,9 @@ void add_units(std::vector<std::string>& all, const std::vector<std::string>& mo
 void check_interpreter(const FirstbootScript& script, const Tree& tree) {
     const std::string line = script.contents.substr(2, script.contents.find('\n') - 2);
     const std::size_t first = line.find_first_not_of(" \t");
-    const std::string program =
-        first == std::string::npos ? std::string()
-                                   : line.substr(first, line.find_first_of(" \t\r", first) - first);
+    const std::string program = first == std::string::npos
+                                    ? std::string()
+                                    : line.substr(first, line.find_first_of(" \t", first) - first);
     if (!program.starts_with('/') || find_entry(tree, program) == nullptr) {
         throw error(ErrorKind::usage,
                     "{}: the image has no '{}', which runs first boot script '{}'",

@@ -29,26 +29,23 @@ constexpr std::array<std::string_view, 2> unit_directories{"/etc/systemd/system"
 /// Directory of the blueprint's own units, which are part of the image like those of packages.
 constexpr std::string_view own_directory = "/usr/lib/systemd/system";
 
-/// "sshd" → "sshd.service"; names with a unit suffix stay unchanged.
-std::string full_unit_name(const std::string& name) {
-    static constexpr std::array<std::string_view, 11> suffixes{
-        ".service",   ".socket", ".target", ".timer", ".path",  ".mount",
-        ".automount", ".swap",   ".slice",  ".scope", ".device"};
-    const bool full = std::any_of(suffixes.begin(), suffixes.end(),
-                                  [&](std::string_view suffix) { return name.ends_with(suffix); });
-    return full ? name : name + ".service";
-}
-
-bool has_unit(const Tree& tree, const std::string& unit) {
+/// Where the files of a unit or of its template may be.
+std::vector<std::string> places_of_unit(const std::string& unit) {
     const std::size_t at = unit.find('@');
     const std::size_t dot = unit.rfind('.');
     const std::string pattern =
         at != std::string::npos && at < dot ? unit.substr(0, at + 1) + unit.substr(dot) : unit;
-    return std::any_of(unit_directories.begin(), unit_directories.end(),
-                       [&](std::string_view directory) {
-                           return tree.entries.contains(fmt::format("{}/{}", directory, unit)) ||
-                                  tree.entries.contains(fmt::format("{}/{}", directory, pattern));
-                       });
+    std::vector<std::string> places;
+    for (const std::string_view directory : unit_directories) {
+        places.push_back(fmt::format("{}/{}", directory, unit));
+        places.push_back(fmt::format("{}/{}", directory, pattern));
+    }
+    return places;
+}
+
+bool has_unit(const Tree& tree, const std::string& unit) {
+    return std::ranges::any_of(
+        places_of_unit(unit), [&](const std::string& path) { return tree.entries.contains(path); });
 }
 
 std::string near_units(const Tree& tree, const std::string& unit) {
@@ -219,12 +216,48 @@ void mask_unit(Tree& tree, const std::string& unit) {
     put_entry(tree, "/etc/systemd/system/" + unit, link_to("/dev/null"));
 }
 
+/// Whether a unit's files say nothing of how it is enabled; not if drop-ins may.
+bool is_static(const Tree& tree, const std::string& unit) {
+    const std::vector<std::string> places = places_of_unit(unit);
+    const auto found = std::ranges::find_if(places, [&](const std::string& path) {
+        const Entry* entry = find_entry(tree, path);
+        return entry != nullptr && entry->type == EntryType::file;
+    });
+    const bool has_drop_ins = std::ranges::any_of(
+        places, [&](const std::string& path) { return tree.entries.contains(path + ".d"); });
+    return found != places.end() && !has_drop_ins &&
+           read_entry(tree, *found).find("[Install]") == std::string::npos;
+}
+
+/// systemctl says nothing of units that nothing can enable, and succeeds.
+void warn_of_static(const Context& ctx, const std::vector<RequestedState>& requested,
+                    const Tree& tree) {
+    for (const RequestedState& request : requested) {
+        if (request.state == UnitState::enabled && is_static(tree, request.unit)) {
+            ctx.console->warn(fmt::format(
+                "{}: {} has no [Install] section: enabling it does nothing, it starts only if "
+                "another unit asks for it",
+                request.where, request.unit));
+        }
+    }
+}
+
 }  // namespace
+
+std::string full_unit_name(const std::string& name) {
+    static constexpr std::array<std::string_view, 11> suffixes{
+        ".service",   ".socket", ".target", ".timer", ".path",  ".mount",
+        ".automount", ".swap",   ".slice",  ".scope", ".device"};
+    const bool full = std::any_of(suffixes.begin(), suffixes.end(),
+                                  [&](std::string_view suffix) { return name.ends_with(suffix); });
+    return full ? name : name + ".service";
+}
 
 void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths& placed,
                Tree& tree) {
     place_units(ctx, wanted.systemd.units, tree);
     std::vector<RequestedState> requested = gather_states(wanted.systemd, wanted.services);
+    warn_of_static(ctx, requested, tree);
     add_services_of_set(ctx, wanted.package_set, tree, requested);
     check_states(ctx, tree, requested);
     check_units(ctx, wanted.systemd.units, placed, tree);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "blueprint/device.hpp"
 #include "blueprint/packages.hpp"
 #include "customise/units/unit_check.hpp"
@@ -14,6 +16,9 @@ struct UnitSettings {
     const ServicesRequest& services;
     const PackageSet& package_set;
 };
+
+/// "sshd" → "sshd.service"; names with a unit suffix stay unchanged.
+[[nodiscard]] std::string full_unit_name(const std::string& name);
 
 /// Writes the units and drop-ins of `[systemd]` below /usr/lib/systemd/system, verifies them and
 /// the units in `placed` (paths of overlays and files), and then sets states: presets of all units
