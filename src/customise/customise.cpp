@@ -214,6 +214,10 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"/usr/lib/edgegpu", "/usr/libexec/edgegpu", "/usr/lib/greenboot",
           "/usr/lib/systemd/system", "/usr/lib/tmpfiles.d/edgegpu-gpu-health.conf"},
          [this] { add_gpu_health(ctx_, blueprint_, placed_, tree_); }},
+        {"boot success",
+         {"user files"},
+         {"/usr/lib/systemd/user"},
+         [this] { leave_boot_success(ctx_, tree_); }},
         // A unit may be a user's file, and presets are those of every unit before.
         {"units",
          {"accounts", "user files", "gpu devices", "vgpu licence", "gpu health", "first boot"},

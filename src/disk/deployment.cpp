@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,7 @@
 #include "disk/kernel_layout.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -255,20 +257,32 @@ void SysrootWriter::write(const DeploymentTarget& target, const FileTree& etc,
     write_boot_links(ostree);
 }
 
+/// Throws if the image's line for `place` names another file system than that of the disk (`own`,
+/// a line): devices would wait for it, and stop in emergency mode.
+void require_own_device(std::string_view place, const std::vector<std::string_view>& present,
+                        std::string_view own) {
+    const std::string_view device = own.substr(0, own.find(' '));
+    const bool optional = present.size() > 3 && (present[3].find("nofail") != std::string::npos ||
+                                                 present[3].find("noauto") != std::string::npos);
+    if (present[0].starts_with("UUID=") && present[0] != device && !optional) {
+        throw error(
+            "the image's /etc/fstab mounts {} at {}, and on the disk that is {}: devices "
+            "would not boot",
+            present[0], place, device)
+            .hinted("remove the line from the file that brings it: edgegpu image adds its own");
+    }
+}
+
 /// The lines of /etc/fstab for file systems that the image does not mount by itself.
 std::string fstab_with(std::string fstab, const DeploymentTarget& target) {
     const auto add = [&](std::string_view place, const std::string& line) {
-        std::size_t begin = 0;
-        while (begin < fstab.size()) {
-            const std::size_t end = std::min(fstab.find('\n', begin), fstab.size());
-            const std::string_view present = std::string_view(fstab).substr(begin, end - begin);
-            const std::size_t first = present.find_first_of(" \t");
-            const std::size_t second = present.find_first_not_of(" \t", first);
-            if (place != "none" && !present.starts_with('#') && second != std::string_view::npos &&
-                present.substr(second, present.find_first_of(" \t", second) - second) == place) {
+        for (const std::string_view present : lines_of(fstab)) {
+            const std::vector<std::string_view> words = words_of(present, " \t");
+            if (place != "none" && words.size() > 1 && !present.starts_with('#') &&
+                words[1] == place) {
+                require_own_device(place, words, line);
                 return;
             }
-            begin = end + 1;
         }
         fstab += (fstab.empty() || fstab.ends_with('\n') ? "" : "\n") + line;
     };

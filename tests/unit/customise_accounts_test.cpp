@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -181,6 +183,15 @@ TEST_F(Accounts, AUsersGroupHasOneNumber) {
     users[0].gid = 2000;
     add_accounts(ctx, users, groups, seeds, tree);
     EXPECT_NE(text("/etc/passwd").find(":2000:"), std::string::npos);
+}
+
+TEST_F(Accounts, AHomeThatNobodyMakesIsSaid) {
+    users[0].home = "/data/admin";
+    users[0].password = "x";
+    add_accounts(ctx, users, groups, seeds, tree);
+    EXPECT_TRUE(std::ranges::any_of(console.warnings(), [](const std::string& warning) {
+        return warning.starts_with("b.toml:7:1: nobody makes /data/admin, the home directory");
+    }));
 }
 
 TEST_F(Accounts, AShellIsAProgram) {

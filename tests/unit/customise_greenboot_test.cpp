@@ -203,5 +203,20 @@ TEST(HealthCheckScripts, OthersAreLeftAlone) {
     EXPECT_THAT(doubts(std::string("touch \0 /var/x\xff\xfe", 16)), Contains(HasSubstr("1: ")));
 }
 
+TEST_F(Greenboots, ALoginIsNoSuccessOfTheBoot) {
+    const std::string timer = "/usr/lib/systemd/user/grub-boot-success.timer";
+    const std::string drop_in = timer + ".d/10-disable-if-greenboot.conf";
+    file(timer, "[Timer]\nOnActiveSec=2min\n");
+    leave_boot_success(ctx, tree);
+    EXPECT_EQ(find_entry(tree, drop_in), nullptr) << "no greenboot";
+    package("0.15.8");
+    leave_boot_success(ctx, tree);
+    EXPECT_THAT(text(drop_in),
+                HasSubstr("[Unit]\nConditionPathExists=!/usr/lib/systemd/system/greenboot-"));
+    file(drop_in, "the site's\n");
+    leave_boot_success(ctx, tree);
+    EXPECT_EQ(text(drop_in), "the site's\n");
+}
+
 }  // namespace
 }  // namespace edgegpu::test

@@ -158,6 +158,13 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
     blueprint.firewall.emplace();
     blueprint.firewall->location = {"b.toml", 3, 1};
     set_firewall(ctx, blueprint.firewall, tree);  // an empty table asks for nothing
+    blueprint.firewall->zones = {{"internal", {"ipset:none"}}};
+    file("/usr/bin/firewall-offline-cmd", "", 0755);
+    EXPECT_THAT(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
+                testing::HasSubstr("b.toml:3:1: the image's firewalld has no set 'none', a source "
+                                   "of zone 'internal'"));
+    remove_entry(tree, "/usr/bin/firewall-offline-cmd");
+    blueprint.firewall->zones.clear();
     blueprint.firewall->enabled_services = {"htpp"};
     EXPECT_EQ(error_of([&] { set_firewall(ctx, blueprint.firewall, tree); }),
               "b.toml:3:1: the image has no firewalld|add the package firewalld");

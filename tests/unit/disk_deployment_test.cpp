@@ -325,6 +325,23 @@ TEST_F(DeploymentTest, TheImagesOwnMountsAreKept) {
               "UUID=1234-ABCD /boot/efi vfat umask=0077,shortname=winnt 0 2\n");
 }
 
+/// systemd waits for it, and nobody can log in in its emergency mode.
+TEST_F(DeploymentTest, AMountOfAnotherBootIsRefused) {
+    fixture.add_file("/usr/etc/fstab", "UUID=other /boot ext4 defaults 0 2\n");
+    EXPECT_THAT(writing_fails(), HasSubstr("/etc/fstab mounts UUID=other at /boot, and on the "
+                                           "disk that is UUID=BOOT"));
+}
+
+TEST_F(DeploymentTest, AMountThatMayFailStays) {
+    fixture.add_file("/usr/etc/fstab", "UUID=other\t/boot  ext4  ro,nofail 0 2\n");
+    EXPECT_EQ(writing_fails(), "no error");
+}
+
+TEST_F(DeploymentTest, TheMountOfTheDisksBootStays) {
+    fixture.add_file("/usr/etc/fstab", "UUID=BOOT /boot ext4 defaults 0 2\n");
+    EXPECT_EQ(writing_fails(), "no error");
+}
+
 TEST_F(DeploymentTest, WhatIsInjectedStaysInEtcAndVar) {
     fixture.add_directory("/usr/etc/directory");
     fixture.add_link("/usr/etc/link", "/usr");

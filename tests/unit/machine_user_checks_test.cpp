@@ -33,6 +33,13 @@ TEST(UserChecks, AreTheExecutableFilesOfADirectorySorted) {
     EXPECT_EQ(checks[1].name, "b");
 }
 
+TEST(UserChecks, AScriptThatNobodyMadeExecutableIsAMistake) {
+    const test::TemporaryDirectory directory;
+    write_file(directory.path() / "a", "#!/bin/sh\n", 0755);
+    write_file(directory.path() / "b", "#!/bin/sh\n", 0644);
+    EXPECT_THROW((void)read_user_checks(directory.path()), Error);
+}
+
 TEST(UserChecks, OfOtherMomentsAreInSubdirectories) {
     const test::TemporaryDirectory directory;
     fs::create_directories(directory.path() / "before-upgrade" / "deeper");

@@ -1,12 +1,14 @@
 #include "blueprint/parse/check.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "blueprint/parse/content_check.hpp"
+#include "blueprint/parse/device_check.hpp"
 #include "blueprint/parse/login_check.hpp"
 #include "blueprint/parse/node_check.hpp"
 #include "blueprint/parse/readable.hpp"
@@ -274,6 +276,7 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
                 [&] { require_readable(file.location, "file", file.source.string()); });
         }
     }
+    check_device(blueprint, std::time(nullptr), mistakes, warnings);
     check_ostree(blueprint.ostree, blueprint.distro, mistakes, warnings);
     check_parent(blueprint, mistakes);
     check_updates(blueprint, warnings);

@@ -74,6 +74,12 @@ void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& 
             const auto gid = static_cast<std::uint32_t>(std::strtoul(user[3].c_str(), nullptr, 10));
             const auto group = group_names.find(gid);
             lines += home_lines(tree, user, group == group_names.end() ? user[3] : group->second);
+        } else if (!(request.key.empty() && !request.password) &&
+                   find_entry(tree, user[5]) == nullptr) {
+            ctx.console->warn(fmt::format(
+                "{}: nobody makes {}, the home directory of user '{}', which is not in /var: "
+                "leave out 'home', or make it on devices (systemd-tmpfiles)",
+                request.location.text(), user[5], request.name));
         }
     }
     put_entry(tree, homes_file, make_file_entry(ctx, lines, 0644));

@@ -9,6 +9,7 @@
 
 #include "customise/health/boot_mount.hpp"
 #include "customise/health/journal.hpp"
+#include "customise/units/units.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/text/number.hpp"
@@ -77,16 +78,12 @@ std::vector<NamedUnit> units_of(GreenbootKind kind) {
     return {};
 }
 
-std::string full_name(const std::string& unit) {
-    return unit.find('.') == std::string::npos ? unit + ".service" : unit;
-}
-
 /// The location at which the blueprint says this of a unit, or nothing.
 std::optional<SourceLocation> place_of(const std::vector<std::string>& names,
                                        const ServicesRequest& services,
                                        const SourceLocation& otherwise, std::string_view unit) {
     const auto found =
-        std::ranges::find_if(names, [&](const auto& name) { return full_name(name) == unit; });
+        std::ranges::find_if(names, [&](const auto& name) { return full_unit_name(name) == unit; });
     if (found == names.end()) {
         return std::nullopt;
     }
@@ -220,6 +217,20 @@ std::vector<GreenbootFault> faults_of_greenboot(const Greenboot& greenboot, cons
                           "take greenboot 0.15.8"});
     }
     return faults;
+}
+
+void leave_boot_success(const Context& ctx, Tree& tree) {
+    const std::string timer = "/usr/lib/systemd/user/grub-boot-success.timer";
+    const std::string drop_in = timer + ".d/10-disable-if-greenboot.conf";
+    if (greenboot_of(tree).kind == GreenbootKind::none || find_entry(tree, timer) == nullptr ||
+        find_entry(tree, drop_in) != nullptr) {
+        return;
+    }
+    const std::string text = fmt::format(
+        "# A boot is a success when greenboot says so, not when somebody has been logged in.\n"
+        "[Unit]\nConditionPathExists=!{}greenboot-healthcheck.service\n",
+        own_units);
+    put_entry(tree, drop_in, make_file_entry(ctx, text, 0644));
 }
 
 }  // namespace edgegpu

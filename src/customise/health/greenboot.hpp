@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "blueprint/device.hpp"
+#include "execution/context.hpp"
 #include "image/tree.hpp"
 
 namespace edgegpu {
@@ -42,5 +43,10 @@ struct GreenbootFault {
 /// and fedora-iot/greenboot-rs 0.16.0 to 0.16.4.
 [[nodiscard]] std::vector<GreenbootFault> faults_of_greenboot(const Greenboot& greenboot,
                                                               const Tree& tree);
+
+/// GRUB's timer for users says that a boot has succeeded two minutes after a login, and ends the
+/// counting of boots by that, on an image with greenboot as well: there it is not started, as in
+/// image builder's edge commits (osbuild/images, pkg/distro/rhel/rhel9/edge.go).
+void leave_boot_success(const Context& ctx, Tree& tree);
 
 }  // namespace edgegpu

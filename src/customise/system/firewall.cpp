@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* trusted_zone = "trusted";
 
-/// Names of firewalld's services or zones (`kind`: "services", "zones") in the image.
+/// Names of firewalld's services, zones or sets (`kind`: "services", "zones", "ipsets") in the
+/// image.
 std::set<std::string> known_names(const Tree& tree, std::string_view kind) {
     constexpr std::string_view extension = ".xml";
     std::set<std::string> names;
@@ -42,6 +43,24 @@ void check_services(const FirewallRequest& request, const Tree& tree) {
                 throw error(ErrorKind::usage, "{}: the image's firewalld has no service '{}'",
                             request.location.text(), service)
                     .hinted(near_names_hint(service, {known.begin(), known.end()}));
+            }
+        }
+    }
+}
+
+/// firewall-offline-cmd takes any set; firewalld falls back to its own defaults for one that there
+/// is not.
+void check_sets(const FirewallRequest& request, const Tree& tree) {
+    constexpr std::string_view prefix = "ipset:";
+    const std::set<std::string> known = known_names(tree, "ipsets");
+    for (const auto& [zone, sources] : request.zones) {
+        for (const std::string& source : sources) {
+            if (source.starts_with(prefix) && !known.contains(source.substr(prefix.size()))) {
+                throw error(ErrorKind::usage,
+                            "{}: the image's firewalld has no set '{}', a source of zone '{}': it "
+                            "would ignore all of its configuration",
+                            request.location.text(), source.substr(prefix.size()), zone)
+                    .hinted("bring it in /etc/firewalld/ipsets, with [[customizations.files]]");
             }
         }
     }
@@ -193,6 +212,7 @@ void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& fire
             .hinted("add the package firewalld");
     }
     check_services(request, tree);
+    check_sets(request, tree);
     const Entries before = find_backups(tree);
     for (const std::vector<std::string>& call : calls) {
         run_firewall_tool(ctx, request, tree, call);

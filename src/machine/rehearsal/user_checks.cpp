@@ -1,5 +1,7 @@
 #include "machine/rehearsal/user_checks.hpp"
 
+#include <array>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -87,14 +89,27 @@ std::optional<std::vector<std::string>> phases_of(std::string_view subdirectory)
     return std::nullopt;
 }
 
+/// Throws for a script that nobody made executable: a check that is left out passes for ever.
+void require_no_script(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::array<char, 2> begin{};
+    if (stream.read(begin.data(), begin.size()) && begin[0] == '#' && begin[1] == '!') {
+        throw error(ErrorKind::usage, "{}: a check that cannot be executed", file.string())
+            .hinted("chmod +x, or move it elsewhere");
+    }
+}
+
 void read_files(const std::filesystem::path& directory, const std::vector<std::string>& phases,
                 std::vector<UserCheck>& checks) {
     std::error_code failure;
     for (const std::filesystem::directory_entry& entry : children_of(directory)) {
         const std::string name = entry.path().filename();
         // What cannot be looked at, as a link in a circle, is no program, either.
-        if (name.starts_with('.') || !entry.is_regular_file(failure) ||
-            ::access(entry.path().c_str(), X_OK) != 0) {
+        if (name.starts_with('.') || !entry.is_regular_file(failure)) {
+            continue;
+        }
+        if (::access(entry.path().c_str(), X_OK) != 0) {
+            require_no_script(entry.path());
             continue;
         }
         if (entry.file_size(failure) > user_check_size) {

@@ -1,0 +1,76 @@
+#include "blueprint/parse/device_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/error.hpp"
+
+namespace edgegpu {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class DeviceCheck : public testing::Test {
+protected:
+    /// The first mistake, or empty.
+    std::string check() {
+        Mistakes mistakes;
+        check_device(blueprint_, 86400 * 20000, mistakes, warnings_);
+        try {
+            mistakes.throw_any("");
+        } catch (const Error& failure) {
+            return failure.message();
+        }
+        return {};
+    }
+    UserRequest& user() {
+        blueprint_.users.emplace_back().name = "admin";
+        blueprint_.users.back().location = {"b.toml", 5, 1};
+        return blueprint_.users.back();
+    }
+
+    Blueprint blueprint_;
+    std::vector<std::string> warnings_;
+};
+
+TEST_F(DeviceCheck, AFileThatAKeyWritesTooIsRefused) {
+    FileRequest& file = blueprint_.files.emplace_back();
+    file.path = "/etc/hostname";
+    file.location = {"b.toml", 9, 1};
+    EXPECT_EQ(check(), "");
+    blueprint_.hostname = "edge";
+    EXPECT_THAT(check(), HasSubstr("b.toml:9:1: /etc/hostname is also written by "
+                                   "customizations.hostname"));
+    file.path = "/etc/chrony.conf";
+    EXPECT_EQ(check(), "");
+    blueprint_.timezone.ntp_servers = {"time.example"};
+    EXPECT_THAT(check(), HasSubstr("also written by customizations.timezone.ntpservers"));
+}
+
+TEST_F(DeviceCheck, HashesAreThoseThatTheDistributionKnows) {
+    user().password = "$y$j9T$salt$hash";
+    for (const char* knows : {"rhel-9.4", "rhel-10.0", "fedora-38", "lab-8"}) {
+        blueprint_.distro = knows;
+        EXPECT_EQ(check(), "") << knows;
+    }
+    for (const char* older : {"rhel-8.10", "centos-8", "rhel-8"}) {
+        blueprint_.distro = older;
+        EXPECT_THAT(check(), HasSubstr("b.toml:5:1: the password of user \"admin\" has a hash"))
+            << older;
+    }
+    blueprint_.users.front().password = "$6$salt$hash";
+    EXPECT_EQ(check(), "");
+}
+
+TEST_F(DeviceCheck, AnAccountThatHasExpiredIsSaid) {
+    user().expire_date = 20001;
+    EXPECT_EQ(check(), "");
+    EXPECT_THAT(warnings_, IsEmpty());
+    blueprint_.users.front().expire_date = 20000;
+    EXPECT_EQ(check(), "");
+    EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("user \"admin\" has expired")));
+}
+
+}  // namespace
+}  // namespace edgegpu
