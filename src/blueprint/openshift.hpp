@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/source_location.hpp"
@@ -42,6 +44,28 @@ struct OnClusterBuildRequest {
     SourceLocation location;
 };
 
+/// `[openshift.operators]`: what runs on nodes with GPUs, from the cluster's catalogues.
+struct OperatorsRequest {
+    /// Of the cluster already, and not installed: "nfd", "gpu-operator"; each once.
+    std::vector<std::string> installed;
+    /// Channels of the operators' packages; empty: the catalogue's default.
+    std::string gpu_channel;
+    std::string nfd_channel;
+    /// Catalogues, in the namespace openshift-marketplace.
+    std::string gpu_source = "certified-operators";
+    std::string nfd_source = "redhat-operators";
+    /// Whether somebody has to approve each version before it is installed.
+    bool manual_approval = false;
+    /// `[nvidia.mig] strategy`; empty: no GPU is divided.
+    std::string mig_strategy;
+    SourceLocation location;
+
+    /// Whether the cluster has the operator already.
+    [[nodiscard]] bool has(std::string_view name) const {
+        return std::find(installed.begin(), installed.end(), name) != installed.end();
+    }
+};
+
 /// `[openshift]`.
 struct OpenshiftRequest {
     /// MachineConfigPool whose nodes run the image.
@@ -52,6 +76,7 @@ struct OpenshiftRequest {
     bool tls_verify = true;
     std::optional<OnClusterBuildRequest> on_cluster_build;
     std::vector<MachineSetRequest> machine_sets;
+    std::optional<OperatorsRequest> operators;
     SourceLocation location;
 };
 

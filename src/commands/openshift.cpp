@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "execution/stage.hpp"
 #include "openshift/node_image.hpp"
 #include "openshift/node_objects.hpp"
+#include "openshift/operator_objects.hpp"
 #include "repository/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/text/shell_text.hpp"
@@ -37,16 +39,34 @@ std::string digest_of(const OpenshiftCommand& command) {
     return hex;
 }
 
+/// The files with their names in the output directory.
+NamedObjects all_files(const NodeObjects& objects) {
+    NamedObjects all = objects.files;
+    for (const auto& [name, object] : objects.operands) {
+        all.emplace_back(fmt::format("{}/{}", operands_directory, name), object);
+    }
+    return all;
+}
+
 std::string openshift_text(const NodeObjects& objects, const std::string& image,
                            const OpenshiftRequest& request, const std::string& output) {
     const auto row = [](std::string_view name, std::string_view value) {
         return fmt::format("  {:<11}{}\n", name, printable_line(value));
     };
     std::string text = "\n" + row("image", image) + row("pool", request.pool) + row("in", output);
-    for (const auto& [name, object] : objects.files) {
+    for (const auto& [name, object] : all_files(objects)) {
         text += row("", fmt::format("{}  {}", name, object.at("kind").get<std::string>()));
     }
     text += fmt::format("\nNext:\n  oc apply -k {}\n", shell_word(output));
+    if (!objects.operands.empty()) {
+        if (request.operators && request.operators->manual_approval) {
+            text += "  oc get installplan -A      (approve those of the operators)\n";
+        }
+        // Until the operators have defined these kinds, "oc apply" refuses them.
+        text +=
+            fmt::format("  until oc apply -k {}; do sleep 10; done\n",
+                        shell_word((std::filesystem::path(output) / operands_directory).string()));
+    }
     return text;
 }
 
@@ -55,7 +75,7 @@ std::string openshift_json(const NodeObjects& objects, const std::string& image,
                            const OpenshiftRequest& request, const CommitInfo& commit,
                            const std::string& output) {
     ordered_json files = ordered_json::array();
-    for (const auto& [name, object] : objects.files) {
+    for (const auto& [name, object] : all_files(objects)) {
         files.push_back({{"file", name},
                          {"kind", object.at("kind")},
                          {"name", object.at("metadata").at("name")}});
@@ -84,8 +104,9 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
     ctx.console = &console;
     ctx.cancelled = &interrupted();
     const RepositoryView repository(command.repo);
-    const CommitInfo commit =
-        repository.open(command.commit.empty() ? blueprint.ostree.ref : command.commit).info();
+    const CommitView view =
+        repository.open(command.commit.empty() ? blueprint.ostree.ref : command.commit);
+    const CommitInfo& commit = view.info();
     if (!commit.kernel_arguments) {
         throw error(ErrorKind::usage, "commit {} does not say its kernel arguments", commit.name)
             .hinted(
@@ -93,8 +114,9 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
                 "configuration, never from the image");
     }
     const std::string image = fmt::format("{}@sha256:{}", request.image, digest);
+    const GpuImageFacts facts = gpu_image_facts(view);
     const NodeObjects objects =
-        node_objects(request, image, blueprint.architecture, *commit.kernel_arguments);
+        node_objects(request, image, blueprint.architecture, *commit.kernel_arguments, facts);
     if (!command.unchecked) {
         Stages stages(ctx, image);
         stages.run([&] {
@@ -111,6 +133,13 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
         "While its MachineConfig exists, pool {} gets no operating system from the cluster's "
         "upgrades: build and push the image for each release, and apply what this writes then",
         request.pool));
+    if (request.operators) {
+        console.note(fmt::format(
+            "The GPU operator brings no driver, and {}: also to nodes of other pools with GPUs, "
+            "unless they have the label nvidia.com/gpu.deploy.operands=false",
+            facts.runtime ? "no container toolkit, which the image has"
+                          : "its own container toolkit, as the image has none that CRI-O uses"));
+    }
     print_result(global.json
                      ? openshift_json(objects, image, request, commit, command.output.string())
                      : openshift_text(objects, image, request, command.output.string()));

@@ -90,6 +90,80 @@ pull_secret = "dXNlcjpodW50ZXIy"
                 HasSubstr("is not the name of an image with registry and tag"));
 }
 
+// What the API of MachineOSConfig takes, as its own rules have it.
+TEST_F(OpenshiftTableTest, PushesWhereTheClusterTakesIt) {
+    const auto pushing = [&](const std::string& name) {
+        return mistakes_after_least(
+            "[openshift.on_cluster_build]\npush_secret = \"p\"\npush_to = \"" + name + "\"\n");
+    };
+    const std::string host = "q.example/";
+    for (const std::string& name :
+         {host + "r:1", host + "edge/ocp_4-18/gpu.node:4.18_1", std::string("q.example:5000/r:1"),
+          std::string("image-registry.openshift-image-registry.svc:5000/ns/node:1"),
+          host + std::string(61, 'x') + "/r:1"}) {
+        EXPECT_THAT(pushing(name), Not(HasSubstr("push_to"))) << name;
+        EXPECT_THAT(pushing(name), Not(HasSubstr("with registry and tag"))) << name;
+    }
+    for (const std::string& name :
+         {host + "r", std::string("registry:5000/r:1"), std::string("localhost/r:1"),
+          host + "a.b/r:1", host + std::string(62, 'x') + "/r:1", host + "r:1@sha256:0",
+          std::string("q.example:5/r:1")}) {
+        EXPECT_THAT(pushing(name), HasSubstr("is not the name of an image with registry and tag"))
+            << name;
+    }
+}
+
+TEST_F(OpenshiftTableTest, OperatorsAreThoseOfTheCatalogues) {
+    EXPECT_FALSE(openshift("").operators.has_value());
+    const OperatorsRequest plain = openshift("[openshift.operators]\n").operators.value();
+    EXPECT_FALSE(plain.has("nfd") || plain.has("gpu-operator") || plain.manual_approval);
+    EXPECT_EQ(plain.gpu_channel + plain.nfd_channel + plain.mig_strategy, "");
+    EXPECT_EQ(plain.gpu_source, "certified-operators");
+    EXPECT_EQ(plain.nfd_source, "redhat-operators");
+    const OperatorsRequest chosen = openshift(R"([openshift.operators]
+installed = ["nfd", "nfd"]
+gpu_channel = "v25.10"
+gpu_source = "cs-certified-operators"
+manual_approval = true
+)")
+                                        .operators.value();
+    EXPECT_EQ(chosen.installed, std::vector<std::string>{"nfd"});
+    EXPECT_EQ(chosen.gpu_channel, "v25.10");
+    EXPECT_EQ(chosen.gpu_source, "cs-certified-operators");
+    EXPECT_TRUE(chosen.manual_approval);
+}
+
+TEST_F(OpenshiftTableTest, RefusesOperatorsThatAreNotWritten) {
+    const auto operators = [&](const std::string& text) {
+        return mistakes_after_least("[openshift.operators]\n" + text);
+    };
+    EXPECT_THAT(operators("installed = [\"dcgm\"]\n"),
+                HasSubstr("no operator \"dcgm\" is written here"));
+    EXPECT_THAT(operators("installed = [\"nfd\"]\nnfd_channel = \"stable\"\n"),
+                HasSubstr("nfd_channel of an operator that is not installed"));
+    EXPECT_THAT(operators("installed = [\"gpu-operator\"]\ngpu_source = \"mine\"\n"),
+                HasSubstr("gpu_source of an operator that is not installed"));
+    EXPECT_THAT(operators("gpu_channel = \"Not A Channel\"\n"),
+                HasSubstr("\"openshift.operators.gpu_channel\" is not the name"));
+    EXPECT_THAT(operators("gpu_source = \"\"\n"), HasSubstr("gpu_source"));
+    EXPECT_THAT(operators("channel = \"stable\"\n"), HasSubstr("channel"));
+}
+
+TEST_F(OpenshiftTableTest, TheStrategyOfDividedGpusIsThatOfTheImage) {
+    const auto strategy = [&](const std::string& nvidia) {
+        return openshift("[openshift.operators]\n[nvidia]\ndriver = \"570\"\n" + nvidia)
+            .operators->mig_strategy;
+    };
+    EXPECT_EQ(strategy(""), "");
+    EXPECT_EQ(strategy("[nvidia.mig]\nall = [\"1g.10gb\", \"1g.10gb\"]\n"), "mixed");
+    EXPECT_EQ(strategy("[nvidia.mig]\nstrategy = \"single\"\nall = [\"1g.10gb\"]\n"), "single");
+}
+
+TEST_F(OpenshiftTableTest, SaysThatThePoolGetsNoUpgrades) {
+    EXPECT_THAT(parse(std::string(before_openshift) + std::string(least)).notes,
+                ::testing::Contains(HasSubstr("pool \"gpu\" gets no operating system")));
+}
+
 TEST_F(OpenshiftTableTest, RefusesMachineSetsThatCannotBe) {
     const auto set = [](const std::string& more) {
         return "[[openshift.machine_sets]]\nsource = \"/a\"\nname = \"a\"\n" + more;

@@ -24,13 +24,26 @@ consteval auto fields_of(const OnClusterBuildRequest*) {
         no_input("pull_secret", &Build::pull_secret), place(&Build::location));
 }
 
+consteval auto fields_of(const OperatorsRequest*) {
+    using Operators = OperatorsRequest;
+    return all_fields_of<Operators>(no_input("installed", &Operators::installed),
+                                    no_input("gpu_channel", &Operators::gpu_channel),
+                                    no_input("nfd_channel", &Operators::nfd_channel),
+                                    no_input("gpu_source", &Operators::gpu_source),
+                                    no_input("nfd_source", &Operators::nfd_source),
+                                    no_input("manual_approval", &Operators::manual_approval),
+                                    no_input("mig_strategy", &Operators::mig_strategy),
+                                    place(&Operators::location));
+}
+
 consteval auto fields_of(const OpenshiftRequest*) {
     using Openshift = OpenshiftRequest;
     return all_fields_of<Openshift>(
         input("pool", &Openshift::pool), no_input("image", &Openshift::image),
         no_input("tls_verify", &Openshift::tls_verify),
         no_input("on_cluster_build", &Openshift::on_cluster_build),
-        no_input("machine_sets", &Openshift::machine_sets), place(&Openshift::location));
+        no_input("machine_sets", &Openshift::machine_sets),
+        no_input("operators", &Openshift::operators), place(&Openshift::location));
 }
 
 }  // namespace edgegpu

@@ -293,6 +293,9 @@ void read_gpu_sharing(const TableReader& nvidia, Blueprint& blueprint) {
     if (const auto sharing = nvidia.table("sharing")) {
         request.sharing = read_sharing(*sharing, offer, strategy);
     }
+    if (offer.divided && blueprint.openshift && blueprint.openshift->operators) {
+        blueprint.openshift->operators->mig_strategy = enum_name(strategy);
+    }
     bool configured = false;
     for (BundleRequest& bundle : blueprint.microshift.bundles) {
         const std::string directory = bundle.source.filename().string();

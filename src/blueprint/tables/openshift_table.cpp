@@ -1,6 +1,8 @@
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -80,6 +82,20 @@ std::string read_label_name(const TableReader& table, std::string_view key, cons
     return name;
 }
 
+/// What the API of MachineOSConfig takes (openshift/api machineconfiguration/v1,
+/// types_machineosconfig.go), which is less than registries do: the registry's name has a dot,
+/// directories have none.
+bool is_push_spec(const std::string& name) {
+    constexpr std::size_t longest = 447;
+    static const std::regex anywhere(
+        R"(([a-zA-Z0-9-]+\.)+[a-zA-Z0-9-]+(:[0-9]{2,5})?(/[a-zA-Z0-9_-]{1,61})*/[a-zA-Z0-9_.-]+)"
+        R"(:[a-zA-Z0-9._-]+)");
+    static const std::regex of_cluster(R"([^.]+\.[^.]+\.svc:[0-9]+/[^/]+/[^/]+:[^/]+)");
+    const ImageNameParts parts = parts_of_image_name(name);
+    return name.size() <= longest && complete_image_name(name) && parts.tag && !parts.digest &&
+           (std::regex_match(name, anywhere) || std::regex_match(name, of_cluster));
+}
+
 OnClusterBuildRequest read_on_cluster_build(const TableReader& table) {
     constexpr const char* secret =
         "the name of a secret in the namespace openshift-machine-config-operator; its content is "
@@ -88,13 +104,13 @@ OnClusterBuildRequest read_on_cluster_build(const TableReader& table) {
     build.location = table.location();
     if (require_key(table, "push_to")) {
         build.push_to = table.string("push_to");
-        const ImageNameParts parts = parts_of_image_name(build.push_to);
-        if (!complete_image_name(build.push_to) || !has_registry(parts) || !parts.tag ||
-            parts.digest) {
-            table.note(error_at(table.location("push_to"),
-                                "\"{}\" is not the name of an image with registry and tag",
-                                build.push_to)
-                           .hinted("as in \"quay.example.com/edge/rendered:latest\""));
+        if (!is_push_spec(build.push_to)) {
+            table.note(
+                error_at(table.location("push_to"),
+                         "\"{}\" is not the name of an image with registry and tag", build.push_to)
+                    .hinted("as in \"quay.example.com/edge/rendered:latest\": the API takes only "
+                            "registries with a dot in their name, and directories "
+                            "without one"));
         }
     }
     if (require_key(table, "push_secret")) {
@@ -103,6 +119,54 @@ OnClusterBuildRequest read_on_cluster_build(const TableReader& table) {
     build.pull_secret = read_object_name(table, "pull_secret", secret);
     table.finish();
     return build;
+}
+
+/// Notes settings of an operator that is not installed.
+void refuse_settings(const TableReader& table, std::string_view name,
+                     std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        if (table.has(key)) {
+            table.note(error_at(table.location(key), "{} of an operator that is not installed",
+                                table.full_name(key))
+                           .hinted(fmt::format("remove it, or \"{}\" from installed", name)));
+        }
+    }
+}
+
+std::string read_catalogue(const TableReader& table, std::string_view key,
+                           const std::string& fallback) {
+    if (!table.has(key) || !require_key(table, key)) {
+        return fallback;
+    }
+    return read_object_name(table, key,
+                            "as \"oc get catalogsource -n openshift-marketplace\" shows it");
+}
+
+OperatorsRequest read_operators(const TableReader& table) {
+    constexpr const char* channel = "as in \"stable\" or \"v25.10\"";
+    OperatorsRequest operators;
+    operators.location = table.location();
+    for (const LocatedString& name : table.strings("installed")) {
+        if (name.value != "nfd" && name.value != "gpu-operator") {
+            table.note(error_at(name.location, "no operator \"{}\" is written here", name.value)
+                           .hinted("\"nfd\" and \"gpu-operator\" are"));
+        } else if (!operators.has(name.value)) {
+            operators.installed.push_back(name.value);
+        }
+    }
+    operators.gpu_channel = read_object_name(table, "gpu_channel", channel);
+    operators.nfd_channel = read_object_name(table, "nfd_channel", channel);
+    operators.gpu_source = read_catalogue(table, "gpu_source", operators.gpu_source);
+    operators.nfd_source = read_catalogue(table, "nfd_source", operators.nfd_source);
+    operators.manual_approval = table.boolean("manual_approval", false);
+    if (operators.has("nfd")) {
+        refuse_settings(table, "nfd", {"nfd_channel", "nfd_source"});
+    }
+    if (operators.has("gpu-operator")) {
+        refuse_settings(table, "gpu-operator", {"gpu_channel", "gpu_source"});
+    }
+    table.finish();
+    return operators;
 }
 
 /// What a cloud calls a type of machine.
@@ -166,6 +230,9 @@ OpenshiftRequest read_openshift(const TableReader& table, const ParseScope& scop
             set.note(error_at(read.location, "machines of the pool \"master\" are of no set")
                          .hinted("a pool of its own for GPU nodes, pool = \"gpu\""));
         }
+    }
+    if (const auto operators = table.table("operators")) {
+        openshift.operators = read_operators(*operators);
     }
     table.finish();
     return openshift;

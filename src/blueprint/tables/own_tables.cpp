@@ -299,6 +299,28 @@ void read_ostree_table(const TableReader& root, const ParseScope& scope, Bluepri
     }
 }
 
+namespace {
+
+void read_openshift_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
+    const auto openshift = root.table("openshift");
+    if (!openshift) {
+        return;
+    }
+    blueprint.openshift = read_openshift(*openshift, scope);
+    if (!blueprint.parent) {
+        blueprint.notes.push_back(fmt::format(
+            "{}: a node needs kubelet, CRI-O and the machine config daemon's programs of its "
+            "release; without [parent] the blueprint has to bring them",
+            openshift->location().text()));
+    }
+    blueprint.notes.push_back(
+        fmt::format("{}: while its MachineConfig exists, pool \"{}\" gets no operating system from "
+                    "the cluster's upgrades: each release of OpenShift needs this image anew",
+                    openshift->location().text(), blueprint.openshift->pool));
+}
+
+}  // namespace
+
 void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     read_ostree_table(root, scope, blueprint);
     root.attempt([&] { set_default_ref(root, blueprint); });
@@ -340,6 +362,7 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     if (const auto microshift = root.table("microshift")) {
         read_microshift(*microshift, scope, blueprint.microshift);
     }
+    read_openshift_table(root, scope, blueprint);
     if (nvidia) {
         read_gpu_sharing(*nvidia, blueprint);
     }
@@ -355,15 +378,6 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
     }
     if (const auto test = root.table("test")) {
         blueprint.test = read_test_table(*test, scope);
-    }
-    if (const auto openshift = root.table("openshift")) {
-        blueprint.openshift = read_openshift(*openshift, scope);
-        if (!blueprint.parent) {
-            blueprint.notes.push_back(fmt::format(
-                "{}: a node needs kubelet, CRI-O and the machine config daemon's programs of its "
-                "release; without [parent] the blueprint has to bring them",
-                openshift->location().text()));
-        }
     }
     if (const auto health = root.table("health")) {
         if (const auto gpu = health->table("gpu")) {
