@@ -54,8 +54,10 @@ std::string answer_text(const WhyCommand& command, const PackageAnswer& answer) 
         if (!reason.provides.empty()) {
             text += fmt::format(" provides {}", reason.provides);
         }
-        text += fmt::format("\n  from repository {}; {}\n  {}\n", package.repository,
-                            package.why.text(), reason.origin);
+        const bool of_parent = package.why.kind == Reason::Kind::of_parent;
+        text += of_parent ? fmt::format("\n  of {}\n  {}\n", package.repository, reason.origin)
+                          : fmt::format("\n  from repository {}; {}\n  {}\n", package.repository,
+                                        package.why.text(), reason.origin);
         for (const std::string& link : reason.chain) {
             text += fmt::format("    {}\n", link);
         }
