@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "blueprint/sources/overlay_source.hpp"
+
+#include "blueprint/sources/overlay_checker.hpp"
 #include "support/handles.hpp"
 #include "unit/blueprint_testing.hpp"
 #include "unit/tar_fixture.hpp"

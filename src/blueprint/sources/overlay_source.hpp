@@ -66,11 +66,4 @@ void visit_overlay(const OverlayRequest& overlay, const std::filesystem::path& s
                    const std::function<void(const OverlayMember&)>& visit,
                    const OverlayLimits& limits = {}, Mistakes* mistakes = nullptr);
 
-/// Why an overlay cannot contain an object of this type at `path`, or empty if it can:
-/// `unfit_path_reason`, or that the path belongs to the device.
-[[nodiscard]] std::string unfit_member_reason(std::string_view path, MemberType type);
-
-/// A hint for such a path, or empty.
-[[nodiscard]] std::string unfit_member_hint(std::string_view path);
-
 }  // namespace edgegpu

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "blueprint/sources/overlay_checker.hpp"
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "customise/files/package_owner.hpp"
