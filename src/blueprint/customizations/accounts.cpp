@@ -123,9 +123,7 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     table.finish();
     user.name = table.required_string("name");
     require_account_name(table.location("name"), "user", user.name);
-    const bool without_password = !user.password || user.password->starts_with('!') ||
-                                  user.password->starts_with('*') || user.password->empty();
-    if (user.force_password_reset && without_password) {
+    if (user.force_password_reset && !is_usable_password(user.password.value_or(""))) {
         table.note(error_at(table.location("force_password_reset"),
                             "user \"{}\" has no password to change at the first login", user.name)
                        .hinted("set \"password\" too, or omit \"force_password_reset\""));

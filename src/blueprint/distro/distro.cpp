@@ -103,6 +103,11 @@ bool is_suse(std::string_view distro) {
     return !distro.empty() && split_distro({}, distro).is_suse();
 }
 
+std::string_view enterprise_version(std::string_view distro) {
+    const bool own = distro.starts_with("fedora-") || distro.starts_with("lab-");
+    return own ? std::string_view() : distro.substr(distro.find('-') + 1);
+}
+
 std::string default_ref(const DistroName& distro, std::string_view architecture) {
     return fmt::format("{}/{}/{}/{}", distro.name, distro.major, architecture,
                        distro.name == "fedora" ? "iot" : "edge");

@@ -34,6 +34,9 @@ struct DistroName {
 
 /// Whether a blueprint's `distro` ("sles-15.6", or empty) is one of SUSE's.
 [[nodiscard]] bool is_suse(std::string_view distro);
+/// The version of a distribution that numbers its own as Enterprise Linux does ("9.4" of
+/// "rhel-9.4"); empty for Fedora and the test lab, which count by themselves.
+[[nodiscard]] std::string_view enterprise_version(std::string_view distro);
 
 /// Image builder's default: "rhel/9/x86_64/edge", "fedora/40/x86_64/iot".
 [[nodiscard]] std::string default_ref(const DistroName& distro, std::string_view architecture);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "blueprint/distro/distro.hpp"
 #include "blueprint/parse/content_check.hpp"
 #include "blueprint/parse/device_check.hpp"
 #include "blueprint/parse/login_check.hpp"
@@ -120,10 +121,7 @@ void check_bundle(const BundleRequest& bundle) {
 /// Whether ostree of the distribution ("rhel-9.4") is built without ed25519: Red Hat has no
 /// libsodium, and with OpenSSL it is there from ostree 2023.6 on.
 bool lacks_ed25519(std::string_view distro) {
-    if (distro.starts_with("fedora-") || distro.starts_with("lab-")) {
-        return false;
-    }
-    const std::string_view version = distro.substr(distro.find('-') + 1);
+    const std::string_view version = enterprise_version(distro);
     return version == "8" || version.starts_with("8.") || version == "9.0" || version == "9.1" ||
            version == "9.2";
 }

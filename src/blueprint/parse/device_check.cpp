@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/distro/distro.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -45,9 +46,8 @@ void check_written_twice(const Blueprint& blueprint, Mistakes& mistakes) {
 
 /// libxcrypt has these since 4.2 and 4.3 (its NEWS); Enterprise Linux 8 has 4.1.1.
 bool knows_hash(std::string_view distro, std::string_view hash) {
-    const std::string_view version = distro.substr(distro.find('-') + 1);
-    const bool enterprise = !distro.starts_with("fedora-") && !distro.starts_with("lab-");
-    const bool old = enterprise && (version == "8" || version.starts_with("8."));
+    const std::string_view version = enterprise_version(distro);
+    const bool old = version == "8" || version.starts_with("8.");
     return !old ||
            std::ranges::none_of(std::array<std::string_view, 3>{"$y$", "$gy$", "$7$"},
                                 [&](std::string_view prefix) { return hash.starts_with(prefix); });

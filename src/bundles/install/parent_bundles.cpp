@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "blueprint/toml/mistakes.hpp"
+#include "bundles/install/cluster_namespace.hpp"
 #include "bundles/install/installed.hpp"
+#include "schema/kind_problem.hpp"
 #include "schema/kubernetes_schemas.hpp"
 #include "support/error.hpp"
 
@@ -19,16 +21,9 @@ namespace {
 using Identity = std::tuple<std::string, std::string, std::string, std::string>;
 
 Identity identity_in_cluster(const KubernetesSchemas& schemas, const KubeObject& object) {
-    const std::size_t slash = object.api_version.find('/');
-    std::string name_space = object.name_space;
-    const std::optional<KindScope> scope = schemas.scope_of(object.api_version, object.kind);
-    if (scope == KindScope::cluster) {
-        name_space.clear();
-    } else if (scope == KindScope::namespaced && name_space.empty()) {
-        name_space = "default";
-    }
-    return {slash == std::string::npos ? "" : object.api_version.substr(0, slash), object.kind,
-            name_space, object.name};
+    return {std::string(group_of(object.api_version)), object.kind,
+            namespace_in_cluster(schemas, object.api_version, object.kind, object.name_space),
+            object.name};
 }
 
 std::vector<KubeObject> objects_of_parent(const Context& ctx, const Renderer& renderer,

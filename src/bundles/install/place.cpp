@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "blueprint/toml/mistakes.hpp"
+#include "schema/kind_problem.hpp"
 #include "support/error.hpp"
 #include "yaml/yaml_writer.hpp"
 
@@ -18,9 +19,8 @@ constexpr const char* own_places_hint =
 
 /// kustomize's identity of an object, which does not count the version of its API group.
 std::string identity_of(const KubeObject& object) {
-    const std::size_t slash = object.api_version.find('/');
-    const std::string group = slash == std::string::npos ? "" : object.api_version.substr(0, slash);
-    return fmt::format("{}\n{}\n{}\n{}", group, object.kind, object.name_space, object.name);
+    return fmt::format("{}\n{}\n{}\n{}", group_of(object.api_version), object.kind,
+                       object.name_space, object.name);
 }
 
 std::string root_kustomization(const std::vector<RenderedBundle>& bundles) {

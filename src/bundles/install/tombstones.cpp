@@ -13,8 +13,10 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/validate.hpp"
+#include "bundles/install/cluster_namespace.hpp"
 #include "bundles/install/installed.hpp"
 #include "bundles/install/system_objects.hpp"
+#include "schema/kind_problem.hpp"
 #include "schema/kubernetes_schemas.hpp"
 #include "support/error.hpp"
 #include "support/text/number.hpp"
@@ -40,9 +42,7 @@ struct DeletedObject {
 
     /// Objects of all versions of an API group are the same.
     [[nodiscard]] std::tuple<std::string, std::string, std::string, std::string> identity() const {
-        const std::size_t slash = api_version.find('/');
-        return {slash == std::string::npos ? "" : api_version.substr(0, slash), kind, name_space,
-                name};
+        return {std::string(group_of(api_version)), kind, name_space, name};
     }
     bool operator<(const DeletedObject& other) const { return identity() < other.identity(); }
 };
@@ -192,14 +192,9 @@ private:
         return usable;
     }
 
-    /// Objects without a namespace are in "default"; those of a cluster are in none.
     [[nodiscard]] DeletedObject normal(DeletedObject object) const {
-        const std::optional<KindScope> scope = schemas_.scope_of(object.api_version, object.kind);
-        if (scope == KindScope::cluster) {
-            object.name_space.clear();
-        } else if (scope == KindScope::namespaced && object.name_space.empty()) {
-            object.name_space = "default";
-        }
+        object.name_space =
+            namespace_in_cluster(schemas_, object.api_version, object.kind, object.name_space);
         return object;
     }
 
