@@ -45,12 +45,13 @@ struct Kind {
     std::string_view stamp;
 };
 
-constexpr std::array<Kind, 17> known_kinds{{
+constexpr std::array<Kind, 18> known_kinds{{
     {"repos", "metadata of repositories", Layout::directories, "current"},
     {"keys", "keys of repositories", Layout::files, ""},
     {"packages", "RPMs as they were downloaded", Layout::files, ""},
     {"verified", "which RPMs were verified with which keys", Layout::files, ""},
     {"parents", "commits of images that are parents", Layout::directories, "seal"},
+    {"parent-files", "files of parents: what is in them", Layout::directories, "seal"},
     {"imports", "unpacked packages", Layout::directories, "manifest"},
     {"bundles", "rendered bundles", Layout::directories, "seal"},
     {"kmods", "compiled kernel modules", Layout::directories, "seal"},

@@ -26,9 +26,9 @@ namespace {
 constexpr std::string_view cache_format = "edgegpu cache 2\n";
 
 /// Removed if of another format. What is not named here is found by its content's digest alone.
-constexpr std::array<const char*, 11> formatted{"bundles",   "composed", "depmod", "images",
-                                                "initramfs", "kmods",    "labels", "modules",
-                                                "parents",   "policy",   "work"};
+constexpr std::array<const char*, 12> formatted{"bundles",      "composed", "depmod", "images",
+                                                "initramfs",    "kmods",    "labels", "modules",
+                                                "parent-files", "parents",  "policy", "work"};
 
 /// In a slot: what the next build reuses, or (the layers) removes itself, because there may be a
 /// mount over it.

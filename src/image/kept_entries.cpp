@@ -1,5 +1,7 @@
 #include "image/kept_entries.hpp"
 
+#include <atomic>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,6 +9,8 @@
 
 #include "cache/last_use.hpp"
 #include "cache/stored_file.hpp"
+#include "execution/parallel.hpp"
+#include "support/base64.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
 #include "support/text/number.hpp"
@@ -55,7 +59,7 @@ bool is_content(const Context& ctx, const Entry& entry) {
 
 bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
     const std::vector<std::string_view> fields = split(line, '\t');
-    if (fields.size() != 9 || fields[0].size() != 1) {
+    if (fields.size() != 10 || fields[0].size() != 1) {
         return false;
     }
     Entry entry;
@@ -74,9 +78,7 @@ bool read_line(const Context& ctx, std::string_view line, Entries& entries) {
             return false;
         }
         entry.content = ctx.cache / fields[6];
-        if (!is_content(ctx, entry)) {
-            return false;
-        }
+        entry.capabilities = from_base64(std::string(fields[9]));
     }
     entries[std::string(fields[7])] = std::move(entry);
     return true;
@@ -88,16 +90,15 @@ std::optional<std::string> format_entries(const Context& ctx, const Entries& ent
     std::string text;
     for (const auto& [path, entry] : entries) {
         if (path.find_first_of("\t\n") != std::string::npos ||
-            entry.target.find_first_of("\t\n") != std::string::npos ||
-            !entry.capabilities.empty()) {
+            entry.target.find_first_of("\t\n") != std::string::npos) {
             return std::nullopt;
         }
         const std::string content = entry.type == EntryType::file
                                         ? entry.content.lexically_relative(ctx.cache).string()
                                         : std::string();
-        text += fmt::format("{}\t{:o}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", letter_of(entry.type),
+        text += fmt::format("{}\t{:o}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", letter_of(entry.type),
                             entry.mode, entry.uid, entry.gid, entry.size, entry.digest, content,
-                            path, entry.target);
+                            path, entry.target, to_base64(entry.capabilities));
     }
     return text;
 }
@@ -111,7 +112,19 @@ std::optional<Entries> parse_entries(const Context& ctx, std::string_view text) 
         }
         text.remove_prefix(end + 1);
     }
-    return entries;
+    std::vector<const Entry*> files;
+    for (const auto& [path, entry] : entries) {
+        if (entry.type == EntryType::file) {
+            files.push_back(&entry);
+        }
+    }
+    std::atomic<bool> complete = true;
+    parallel_for(ctx, files.size(), [&](std::size_t i) {
+        if (!is_content(ctx, *files[i])) {
+            complete = false;
+        }
+    });
+    return complete ? std::optional(std::move(entries)) : std::nullopt;
 }
 
 }  // namespace edgegpu

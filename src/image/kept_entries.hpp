@@ -13,8 +13,8 @@ namespace edgegpu {
 // already.
 
 /// One line per entry: type (d, f, l), mode (octal), uid, gid, size, digest, path of the content
-/// below the cache, path, link target, separated by tabs; without labels. Nothing if a path has a
-/// tab or a newline or a file has capabilities: such a result cannot be stored.
+/// below the cache, path, link target, capabilities (base64), separated by tabs; without labels.
+/// Nothing if a path or a target has a tab or a newline: such a result cannot be stored.
 [[nodiscard]] std::optional<std::string> format_entries(const Context& ctx, const Entries& entries);
 
 /// The inverse of format_entries. Nothing if a line is damaged, or a content is missing or does not

@@ -113,7 +113,7 @@ ConsoleOutput standard_error(Color color, bool quiet, int progress_fd) {
     return output;
 }
 
-Console::Console(ConsoleOutput output) : out_(std::move(output)) {
+Console::Console(ConsoleOutput output) : out_(std::move(output)), made_(out_.now()) {
     out_.log.on_failure([this](std::string_view trouble) { warn(trouble); });
     if (out_.log_level) {
         out_.log.add_terminal([this](std::string_view record) { show(record); }, *out_.log_level);
@@ -365,6 +365,10 @@ std::vector<std::string> Console::warnings() const {
 std::vector<StageTime> Console::stage_times() const {
     const std::lock_guard lock(mutex_);
     return times_;
+}
+
+double Console::seconds() const {
+    return std::chrono::duration<double>(out_.now() - made_).count();
 }
 
 Recording::Recording(Console* console) : console_(console) {

@@ -115,6 +115,8 @@ public:
     [[nodiscard]] std::vector<std::string> warnings() const;
     /// The stages that ended, in order.
     [[nodiscard]] std::vector<StageTime> stage_times() const;
+    /// Since the Console was made, also between stages and in those too short to be shown.
+    [[nodiscard]] double seconds() const;
     /// Whether escape sequences may be written.
     [[nodiscard]] bool colored() const noexcept { return out_.colored; }
 
@@ -137,6 +139,7 @@ private:
 
     mutable std::mutex mutex_;
     ConsoleOutput out_;
+    ConsoleOutput::Clock::time_point made_;
     bool line_open_ = false;
     std::string stage_;
     ConsoleOutput::Clock::time_point stage_began_;

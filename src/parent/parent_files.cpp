@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -9,7 +10,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cache/store.hpp"
 #include "execution/parallel.hpp"
+#include "image/kept_entries.hpp"
 #include "parent/parent_image.hpp"
 #include "repository/file_object.hpp"
 #include "repository/object_check.hpp"
@@ -46,6 +49,10 @@ std::string capabilities_of(GVariant* attributes, std::string_view path) {
     }
     return capabilities;
 }
+
+/// By the commit's checksum; each has a file `entries` (format_entries).
+constexpr StoreKind kept_files{"parent-files", EntryKind::parent};
+constexpr const char* entries_name = "entries";
 
 /// A file or directory that waits for being read.
 struct WaitingNode {
@@ -200,7 +207,21 @@ private:
 }  // namespace
 
 Entries ParentImage::read_files(const Context& ctx) const {
-    return ParentReading(ctx, repository_, commit_, remedy_).run();
+    return find_or_make(
+        ctx, kept_files, info().checksum, "is reading the files of the same parent",
+        [&](const StoredEntry& entry) {
+            const std::string* text = entry.find(entries_name);
+            return text != nullptr ? parse_entries(ctx, *text) : std::nullopt;
+        },
+        [&](NewEntry& entry) {
+            Entries files = ParentReading(ctx, repository_, commit_, remedy_).run();
+            if (const auto text = format_entries(ctx, files)) {
+                entry.add(entries_name, *text);
+            } else {
+                entry.forget();
+            }
+            return files;
+        });
 }
 
 }  // namespace edgegpu

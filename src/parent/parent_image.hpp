@@ -45,7 +45,8 @@ public:
         const std::string& directory, const std::function<bool(const std::string&)>& wanted) const;
 
     /// All of its files, at the paths that they have in the commit. Each object is compared with
-    /// its checksum, and contents are stored in the cache. Throws Error naming the path for what is
+    /// its checksum, and contents are stored in the cache, which knows them when another image is
+    /// made on the same commit. Throws Error naming the path for what is
     /// missing or damaged, and for extended attributes that an image of edgegpu cannot have.
     [[nodiscard]] Entries read_files(const Context& ctx) const;
 

@@ -262,9 +262,11 @@ TEST(Console, StageTimes) {
     console.begin_stage("resolve");
     fake.time += milliseconds(500);
     console.end_stage("");
+    fake.time += seconds(4);
     console.begin_stage("fetch");
     fake.time += seconds(2);
     console.end_stage("");
+    EXPECT_DOUBLE_EQ(console.seconds(), 6.5);
     const std::vector<StageTime> times = console.stage_times();
     ASSERT_EQ(times.size(), 2U);
     EXPECT_EQ(times[0].name, "resolve");

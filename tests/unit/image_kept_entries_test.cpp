@@ -15,6 +15,7 @@ Entries sample(const Context& ctx) {
     entries["/usr/bin/tool"] = make_file_entry(ctx, "content", 04755);
     entries["/usr/bin/tool"].uid = 7;
     entries["/usr/bin/tool"].gid = 8;
+    entries["/usr/bin/tool"].capabilities = std::string("\1\0\0\2\t\n", 6);
     Entry directory;
     directory.type = EntryType::directory;
     directory.mode = 0750;
@@ -42,6 +43,7 @@ TEST(KeptEntries, ComeBackAsTheyWere) {
     EXPECT_EQ(file.size, 7U);
     EXPECT_EQ(file.digest, sha256_hex("content"));
     EXPECT_EQ(read_file(file.content), "content");
+    EXPECT_EQ(file.capabilities, std::string("\1\0\0\2\t\n", 6));
     EXPECT_EQ(read->at("/usr/lib/a directory").type, EntryType::directory);
     EXPECT_EQ(read->at("/usr/lib/a directory").mode, 0750U);
     EXPECT_EQ(read->at("/usr/lib/link").target, "../bin/tool");
@@ -52,9 +54,9 @@ TEST(KeptEntries, WhatTheLinesCannotSayIsNotKept) {
     Entries named = sample(fixture.context);
     named["/usr/a\nb"] = named.at("/usr/bin/tool");
     EXPECT_FALSE(format_entries(fixture.context, named).has_value());
-    Entries capable = sample(fixture.context);
-    capable["/usr/bin/tool"].capabilities = "raw";
-    EXPECT_FALSE(format_entries(fixture.context, capable).has_value());
+    Entries linked = sample(fixture.context);
+    linked["/usr/lib/link"].target = "a\tb";
+    EXPECT_FALSE(format_entries(fixture.context, linked).has_value());
 }
 
 TEST(KeptEntries, AreNotUsedWithoutTheirContent) {

@@ -37,9 +37,7 @@ Totals totals_of(const BuildResult& result, const Console& console) {
     for (const ResolvedPackage& package : result.resolution.packages) {
         totals.download += package.size;
     }
-    for (const StageTime& stage : console.stage_times()) {
-        totals.seconds += stage.seconds;
-    }
+    totals.seconds = console.seconds();
     struct rusage usage {};
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         totals.peak_rss_mib = usage.ru_maxrss / 1024;
