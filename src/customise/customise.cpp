@@ -5,6 +5,7 @@
 
 #include "customise/accounts/accounts.hpp"
 #include "customise/accounts/login.hpp"
+#include "customise/configuration_check.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
 #include "customise/files/packaged_secrets.hpp"
@@ -218,6 +219,10 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"user files"},
          {"/usr/lib/systemd/user"},
          [this] { leave_boot_success(ctx_, tree_); }},
+        {"configuration",
+         {"accounts", "user files", "trust", "firewall", "fips"},
+         {},
+         [this] { check_configuration(ctx_, placed_, tree_); }},
         // A unit may be a user's file, and presets are those of every unit before.
         {"units",
          {"accounts", "user files", "gpu devices", "vgpu licence", "gpu health", "first boot"},

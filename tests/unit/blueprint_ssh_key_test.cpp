@@ -14,6 +14,19 @@ const std::string rsa =
     "tdMjhnavrAu/YhojPa3m/AcE25tF9NI+Rv4JXaiHxrxV/QhuR+aQ2udFGpORsD/"
     "H1xTjfYH7vy1vnMjhvjyOeVsMjc8LxEPMCGz/Fuy8ivBroK7x0A/"
     "zfH4hwu29tdk94dDZUh0UVJ97Uq5z+vczWKO01f0rO+iHk440mdpQoG2M2DtOKYYOb7zPQ2w5Pq86/LudPAeKA8V5";
+const std::string rsa_1024 =
+    "AAAAB3NzaC1yc2EAAAADAQABAAAAgQDtcEFwfYf3XC+3O4nYDDGQzfN9BvhQoN7/bvn08C8x/x0T+a2B"
+    "EIy3RmITEfkUMEGwKCTzZhma6AbdWT5U0Kwt9ce55nRC6olaA9jJ3h2wax52EMtrc1KekgGH/3ej3QLO"
+    "kZcsFAXL3SaN/3DADwpd+cy7T4XyyYgycl4WMf+X3w==";
+const std::string dsa =
+    "AAAAB3NzaC1kc3MAAACBAMZe8F62z1bi7IkGa6LtogOfbl+s8tAIHcAhZItv6UglcgWMeNLCkcpykYYc"
+    "7///qKO5LQ0BnWhyw43M0uVUqfV33ZwpdjA1bdtgUCpIOCYO2gwaV1htHrfowrYcKcJonN2FpJUnNEJB"
+    "/ZdjUuukVpfLjIaJH+Xl/MHWfUNX/ChZAAAAFQDFVa87m+/BEpLadh1Z1qfixqpzgwAAAIBK2ZIQILN8"
+    "W9EcllC3tlKIKTRHgNVeYFULPmwqsK8l59SQrDhMlWk/Nla84cvfiZT6nFa7qXiOU40X4cej4B5b+uhj"
+    "Za6ZhJLAIgKmu+5OWIU4GUzOyHHlgMht4D/QS8Jznq2XyPEcfner/HfpwRNreS71gXpuXEmNGyLVLwdI"
+    "IAAAAIEAjUlbwYE8VHuF3ss7U1clH5L6RM7yFfst1fYf5h1gWMe3GDThXoSpoyTepbpajmTiLGuTUkgU"
+    "/+uD/OATtXc0C1RmHIHZwH/0QWZSsMPe4iZix2dMTkAqHSq0u1jI+1li5Qgb4Km0XgZy8fUydS6G6GjI"
+    "QGJcstc/TgULS5pTXRc=";
 const std::string short_rsa =
     "AAAAB3NzaC1yc2EAAAADAQABAAAAQQDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwM"
     "DAwMDAwMDAwMDAwMDAwMDA";
@@ -66,7 +79,11 @@ TEST(SshKey, WhatIsNoneSaysWhy) {
     EXPECT_EQ(reason("ecdsa-sha2-nistp256 " + ecdsa),
               "the key is of type ecdsa-sha2-nistp384, not ecdsa-sha2-nistp256");
     EXPECT_EQ(reason("ssh-ed25519 AAAA"), "the ssh-ed25519 key is cut off");
-    EXPECT_EQ(reason("ssh-rsa " + short_rsa), "sshd rejects RSA keys of 512 bits");
+    const std::string too_short =
+        " bits is too short: sshd of Enterprise Linux 9 rejects those below 2048";
+    EXPECT_EQ(reason("ssh-rsa " + short_rsa), "an RSA key of 512" + too_short);
+    EXPECT_EQ(reason("ssh-rsa " + rsa_1024), "an RSA key of 1024" + too_short);
+    EXPECT_EQ(reason("ssh-dss " + dsa), "sshd rejects DSA keys");
     EXPECT_EQ(reason("-----BEGIN OPENSSH PRIVATE KEY-----"), "it is a private key");
 }
 

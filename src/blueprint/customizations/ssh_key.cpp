@@ -134,13 +134,18 @@ KeyFault cut_off(std::string_view type) {
     return {fmt::format("the {} key is cut off", type), as_pub_file};
 }
 
-/// sshd rejects shorter RSA keys regardless of its configuration (sshkey.h of OpenSSH).
+constexpr const char* newer_key = "create a new one: ssh-keygen -t ed25519";
+
+/// OpenSSH itself rejects RSA keys below 1024 bits (sshkey.h), the crypto policies of Enterprise
+/// Linux 9 and later those below 2048 (RSAMinSize).
 KeyFault judge_rsa(std::string_view modulus) {
-    constexpr std::size_t shortest = 1024;
+    constexpr std::size_t shortest = 2048;
     modulus.remove_prefix(std::min(modulus.find_first_not_of('\0'), modulus.size()));
     if (modulus.size() * 8 < shortest) {
-        return {fmt::format("sshd rejects RSA keys of {} bits", modulus.size() * 8),
-                "create a new one: ssh-keygen -t ed25519"};
+        return {fmt::format("an RSA key of {} bits is too short: sshd of Enterprise Linux 9 rejects "
+                            "those below {}",
+                            modulus.size() * 8, shortest),
+                newer_key};
     }
     return {};
 }
@@ -173,6 +178,9 @@ KeyFault judge_blob(std::string_view name, std::string_view blob) {
     const bool wrong_curve = !type->curve.empty() && fields.front() != type->curve;
     if (wrong_length || wrong_curve || !blob.empty()) {
         return {fmt::format("the {} key is damaged", name), as_pub_file};
+    }
+    if (name == "ssh-dss") {  // off by default since OpenSSH 7.0
+        return {"sshd rejects DSA keys", newer_key};
     }
     return name == "ssh-rsa" ? judge_rsa(fields[1]) : KeyFault{};
 }

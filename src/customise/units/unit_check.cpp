@@ -57,11 +57,11 @@ bool is_advice(std::string_view line) {
                "will be removed", "is configured to", "marked exec", "marked world"});
 }
 
+}  // namespace
+
 std::string shown_place(const PlacedFile& file) {
     return file.is_file ? display_path(file.place) : file.place;
 }
-
-}  // namespace
 
 std::string unit_of_path(std::string_view path) {
     for (const std::string_view top : {"/usr/lib/systemd/system/", "/etc/systemd/system/"}) {

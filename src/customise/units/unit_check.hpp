@@ -33,6 +33,9 @@ struct PlacedFile {
     bool is_file = false;
 };
 
+/// `place` as messages show it.
+[[nodiscard]] std::string shown_place(const PlacedFile& file);
+
 /// Paths of the image that overlays and files contain.
 using PlacedPaths = std::map<std::string, PlacedFile>;
 

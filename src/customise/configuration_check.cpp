@@ -1,0 +1,225 @@
+#include "customise/configuration_check.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "blueprint/toml/mistakes.hpp"
+#include "customise/health/check_scripts.hpp"
+#include "sandbox/sandbox.hpp"
+#include "support/error.hpp"
+#include "support/text/text.hpp"
+
+namespace edgegpu {
+
+namespace {
+
+/// A program that can be asked whether it accepts its configuration, without starting.
+struct ConfigurationReader {
+    /// what messages call it
+    std::string_view name;
+    std::string_view program;
+    /// of the paths of its configuration
+    std::string_view prefix;
+    /// for sh; prints what is wrong, and fails
+    std::string_view command;
+    /// what a device does with a configuration that is refused
+    std::string_view consequence;
+};
+
+/// firewalld does not say which file it is; those of its package lie elsewhere.
+constexpr const char* users_configuration = "Failed to load user configuration";
+
+// sshd wants a host key, which devices make at their first boot, and Debian's a directory that its
+// unit makes. visudo looks at owners and modes only without -f; those of the image are checked with
+// the blueprint.
+constexpr std::array readers{
+    ConfigurationReader{"sshd", "/usr/sbin/sshd", "/etc/ssh/sshd_config",
+                        "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f /run/host-key && "
+                        "exec /usr/sbin/sshd -t -h /run/host-key",
+                        "sshd would not start, so that nobody can log in over the network"},
+    ConfigurationReader{"sudo", "/usr/sbin/visudo", "/etc/sudoers",
+                        "exec visudo -c -f /etc/sudoers",
+                        "sudo would ignore these rules, or refuse everybody"},
+    ConfigurationReader{"firewalld", "/usr/bin/firewall-offline-cmd", "/etc/firewalld/",
+                        "exec firewall-offline-cmd --check-config",
+                        "firewalld would not start, or take its defaults for all of it"},
+    ConfigurationReader{"chronyd", "/usr/sbin/chronyd", "/etc/chrony", "exec chronyd -p",
+                        "chronyd would not start, so that certificates and licences are checked "
+                        "against a wrong clock"},
+};
+
+std::string first_line(std::string_view text) {
+    text = trim(text);
+    return std::string(text.substr(0, text.find('\n')));
+}
+
+PlacedPaths files_of(const PlacedPaths& placed, const Tree& tree, std::string_view prefix) {
+    PlacedPaths files;
+    for (auto it = placed.lower_bound(std::string(prefix));
+         it != placed.end() && it->first.starts_with(prefix); ++it) {
+        const Entry* entry = find_entry(tree, it->first);
+        if (entry != nullptr && entry->type == EntryType::file) {
+            files.insert(*it);
+        }
+    }
+    return files;
+}
+
+ProcessResult run_in_image(const Context& ctx, const Tree& tree, std::vector<std::string> argv,
+                           std::string_view name) {
+    SandboxCommand command;
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.read_only_root = true;
+    command.argv = std::move(argv);
+    command.name = fmt::format("{} of the image, which reads its configuration", name);
+    return run_in_sandbox(ctx, command);
+}
+
+void ask(const Context& ctx, const ConfigurationReader& reader, const PlacedPaths& files,
+         const Tree& tree, Mistakes& mistakes) {
+    const ProcessResult result =
+        run_in_image(ctx, tree, {"sh", "-c", std::string(reader.command)}, reader.name);
+    if (result.status == 0) {
+        return;
+    }
+    std::vector<std::string> findings = findings_about(result.output, files);
+    if (findings.empty() && result.output.find(users_configuration) != std::string::npos) {
+        for (const auto& [path, file] : files) {
+            findings.push_back(shown_place(file) +
+                               ": one of these files: " + last_lines(result.output, 1).front());
+        }
+    }
+    for (const std::string& finding : findings) {
+        mistakes.add(error(ErrorKind::usage, "{} ({} of the image)", finding, reader.name)
+                         .hinted(std::string(reader.consequence)));
+    }
+    if (findings.empty()) {
+        ctx.console->warn(fmt::format(
+            "{} of the image refuses its configuration, or could not be tried (status {}): {}",
+            reader.name, result.status, first_line(result.output)));
+    }
+}
+
+/// Files beside the configuration that a program passes over without a word.
+void warn_of_unread(const Context& ctx, const PlacedPaths& placed, const Tree& tree) {
+    for (const auto& [path, file] : files_of(placed, tree, "/etc/sudoers.d/")) {
+        const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+        if (name.find('.') != std::string_view::npos || name.ends_with('~')) {
+            ctx.console->warn(
+                fmt::format("{}: sudo does not read {}: its name has a dot, or ends with ~",
+                            shown_place(file), path));
+        }
+    }
+    const PlacedPaths drop_ins = files_of(placed, tree, "/etc/ssh/sshd_config.d/");
+    if (drop_ins.empty() || find_entry(tree, "/etc/ssh/sshd_config") == nullptr) {
+        return;
+    }
+    const std::string main = read_entry(tree, "/etc/ssh/sshd_config");
+    const auto lines = lines_of(main);
+    const bool included = std::ranges::any_of(lines, [](std::string_view line) {
+        return !trim(line).starts_with('#') &&
+               line.find("/etc/ssh/sshd_config.d/") != std::string_view::npos;
+    });
+    for (const auto& [path, file] : drop_ins) {
+        if (!included || !path.ends_with(".conf")) {
+            ctx.console->warn(
+                fmt::format("{}: sshd does not read {}: {}", shown_place(file), path,
+                            included ? "its name does not end with .conf"
+                                     : "/etc/ssh/sshd_config of the image has no Include for it"));
+        }
+    }
+}
+
+/// The shell that `script` says it is for, if that is one which can check a script: bash for one
+/// without a first line, as greenboot runs it. Empty for other interpreters.
+std::string shell_of(std::string_view script) {
+    if (!script.starts_with("#!")) {
+        return "bash";
+    }
+    const std::string first = first_line(script.substr(2));
+    for (const std::string_view word : words_of(first, " \t")) {
+        const std::string_view program = word.substr(word.rfind('/') + 1);
+        if (program == "bash" || program == "sh" || program == "dash") {
+            return std::string(program);
+        }
+        if (program != "env") {
+            break;
+        }
+    }
+    return {};
+}
+
+void check_scripts(const Context& ctx, const PlacedPaths& placed, const Tree& tree,
+                   Mistakes& mistakes) {
+    for (const auto& [path, file] : placed) {
+        const Entry* entry = is_health_check(path) ? find_entry(tree, path) : nullptr;
+        if (entry == nullptr || entry->type != EntryType::file) {
+            continue;
+        }
+        const std::string shell = shell_of(read_entry(tree, path));
+        if (shell.empty()) {
+            continue;
+        }
+        const ProcessResult result = run_in_image(ctx, tree, {shell, "-n", path}, shell);
+        if (result.status != 0) {
+            const auto findings = findings_about(result.output, {{path, file}});
+            mistakes.add(error(ErrorKind::usage, "{} ({} of the image)",
+                               findings.empty()
+                                   ? shown_place(file) + ": " + first_line(result.output)
+                                   : findings.front(),
+                               shell)
+                             .hinted("a required check that fails takes every boot of the image "
+                                     "back"));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> findings_about(std::string_view output, const PlacedPaths& files) {
+    std::vector<std::string> findings;
+    for (const std::string_view line : lines_of(output)) {
+        // of visudo, and what sshd says after the reason
+        if (line.ends_with("parsed OK") || line.find(": terminating, ") != std::string_view::npos) {
+            continue;
+        }
+        // The longest path of those that the line has: one can be the beginning of another.
+        const PlacedPaths::value_type* named = nullptr;
+        for (const auto& file : files) {
+            if (line.find(file.first) != std::string_view::npos &&
+                (named == nullptr || file.first.size() > named->first.size())) {
+                named = &file;
+            }
+        }
+        if (named != nullptr) {
+            const std::string place = shown_place(named->second);
+            std::string text(trim(line));
+            const std::size_t at = text.find(named->first);
+            if (at == 0) {
+                text.replace(0, named->first.size(), place);
+            } else {
+                text = fmt::format("{}: {}", place, text);
+            }
+            findings.push_back(std::move(text));
+        }
+    }
+    return findings;
+}
+
+void check_configuration(const Context& ctx, const PlacedPaths& placed, const Tree& tree) {
+    Mistakes mistakes;
+    warn_of_unread(ctx, placed, tree);
+    for (const ConfigurationReader& reader : readers) {
+        const PlacedPaths files = files_of(placed, tree, reader.prefix);
+        if (!files.empty() && find_entry(tree, reader.program) != nullptr) {
+            ask(ctx, reader, files, tree, mistakes);
+        }
+    }
+    check_scripts(ctx, placed, tree, mistakes);
+    mistakes.throw_any("");
+}
+
+}  // namespace edgegpu
