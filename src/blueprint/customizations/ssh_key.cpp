@@ -142,10 +142,11 @@ KeyFault judge_rsa(std::string_view modulus) {
     constexpr std::size_t shortest = 2048;
     modulus.remove_prefix(std::min(modulus.find_first_not_of('\0'), modulus.size()));
     if (modulus.size() * 8 < shortest) {
-        return {fmt::format("an RSA key of {} bits is too short: sshd of Enterprise Linux 9 rejects "
-                            "those below {}",
-                            modulus.size() * 8, shortest),
-                newer_key};
+        return {
+            fmt::format("an RSA key of {} bits is too short: sshd of Enterprise Linux 9 rejects "
+                        "those below {}",
+                        modulus.size() * 8, shortest),
+            newer_key};
     }
     return {};
 }
