@@ -27,6 +27,7 @@
 #include "support/files/file.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
 
@@ -86,6 +87,23 @@ DiskNeeds needs_of(const DiskContent& content, const DiskRequest& request) {
     needs.disk_least = least.disk;
     needs.volumes = request.volumes;
     return needs;
+}
+
+/// An update is written beside what the disk has: one of which everything is new needs as much
+/// again.
+void warn_of_no_room(const Context& ctx, const DiskContent& content, const DiskRequest& request,
+                     const Disk& disk) {
+    const std::uint64_t taken = content.deployment.root_bytes;
+    const std::uint64_t root = disk.partitions.back().size;
+    if (request.size == 0 || request.size == smallest_size || root >= 2 * taken ||
+        ctx.console == nullptr) {
+        return;
+    }
+    ctx.console->warn(fmt::format(
+        "the root file system has {}, of which the image takes {}: devices have no room for an "
+        "update that is new as a whole, and refuse it, unless their disk is larger than this "
+        "image; from --size {}M on there is",
+        human_size(root), human_size(taken), (disk.size + 2 * taken - root + mib - 1) / mib));
 }
 
 Ext4Format format_of(const Partition& partition, const DiskIdentity& identity, std::int64_t time) {
@@ -228,6 +246,7 @@ Disk write_disk(const Context& ctx, const RepositoryView& repository, const Comm
         disk.partitions.back().luks_uuid = identity.uuid(luks_purpose);
     }
     disk.size = disk_size(disk.partitions);
+    warn_of_no_room(ctx, content, request, disk);
     disk.commit = plan.commit;
     disk.stateroot = plan.stateroot;
     disk.refspec = plan.refspec;
