@@ -242,8 +242,8 @@ TEST_F(CustomiseTest, StepsReadAndWriteWhatTheySay) {
     }
     // The locale is that of the packages, secrets are refused and never written, and the others
     // need programs of an image.
-    EXPECT_EQ(idle, (std::set<std::string_view>{"boot success", "locale", "trust", "firewall",
-                                                "login", "packaged secrets"}));
+    EXPECT_EQ(idle, (std::set<std::string_view>{"boot success", "configuration", "locale", "trust",
+                                                "firewall", "login", "packaged secrets"}));
 }
 
 TEST_F(CustomiseTest, NoStepComesBeforeOneThatItReads) {

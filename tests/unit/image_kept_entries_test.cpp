@@ -75,9 +75,9 @@ TEST(KeptEntries, AreNotUsedWithoutTheirContent) {
 
 TEST(KeptEntries, DamagedLinesAreNotUsed) {
     const ComposeFixture fixture;
-    EXPECT_FALSE(parse_entries(fixture.context, "d\t755\t0\t0\t0\t\t\t/usr").has_value());
-    EXPECT_FALSE(parse_entries(fixture.context, "d\t7x5\t0\t0\t0\t\t\t/usr\t\n").has_value());
-    EXPECT_TRUE(parse_entries(fixture.context, "d\t755\t0\t0\t0\t\t\t/usr\t\n").has_value());
+    EXPECT_FALSE(parse_entries(fixture.context, "d\t755\t0\t0\t0\t\t\t/usr\t").has_value());
+    EXPECT_FALSE(parse_entries(fixture.context, "d\t7x5\t0\t0\t0\t\t\t/usr\t\t\n").has_value());
+    EXPECT_TRUE(parse_entries(fixture.context, "d\t755\t0\t0\t0\t\t\t/usr\t\t\n").has_value());
 }
 
 }  // namespace
