@@ -1,8 +1,11 @@
 #include <exception>
 #include <new>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "commands/parser/cli.hpp"
 #include "execution/child_call.hpp"
@@ -20,11 +23,25 @@ void give_back_large_blocks() {
     ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }
 
+/// A file opened under the number of a standard stream that is closed would get what is written to
+/// that stream. What is printed to such an output is an error then, as it is lost; messages are
+/// not.
+void occupy_standard_streams() {
+    for (const auto& [stream, access] : {std::pair{STDIN_FILENO, O_WRONLY},
+                                         {STDOUT_FILENO, O_RDONLY},
+                                         {STDERR_FILENO, O_WRONLY}}) {
+        if (::fcntl(stream, F_GETFD) == -1) {
+            static_cast<void>(::open("/dev/null", access));
+        }
+    }
+}
+
 }  // namespace
 
 /// Wires the command line to the commands, and is the only place where errors are caught.
 int main(int argc, char** argv) {
     using edgegpu::Error;
+    occupy_standard_streams();
     edgegpu::serve_child_call(argc, argv);
     give_back_large_blocks();
     edgegpu::RunningCommand running;

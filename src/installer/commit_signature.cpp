@@ -97,11 +97,12 @@ std::vector<Certificate> keys_of(const CommitView& commit, const Injection& inje
     for (const std::string& path : files) {
         const std::optional<std::string> content = image_file(commit, injection, path);
         if (!content) {
-            throw error("commit {}: the image has no file {}, the keys of its remote {}",
-                        commit.info().name, printable_line(path), remote)
-                .hinted(
-                    "devices could not verify what they pull: put the file there, or correct "
-                    "gpgkeypath");
+            throw RefusedCommit(
+                error("commit {}: the image has no file {}, the keys of its remote {}",
+                      commit.info().name, printable_line(path), remote)
+                    .hinted(
+                        "devices could not verify what they pull: put the file there, or correct "
+                        "gpgkeypath"));
         }
         std::vector<Certificate> more = read_key_file(
             *content, fmt::format("{} in commit {}", printable_line(path), commit.info().name));
@@ -154,11 +155,12 @@ std::vector<std::string> ed25519_keys(const CommitView& commit, const Injection&
     if (!remote.ed25519_file.empty()) {
         std::vector<std::string> more = ed25519_keys_in(commit, injection, remote.ed25519_file);
         if (more.empty()) {
-            throw error("commit {}: the image has no keys in {}, those of its remote {}",
-                        commit.info().name, printable_line(remote.ed25519_file), remote.name)
-                .hinted(
-                    "devices could not verify what they pull: put the file there, or correct "
-                    "verification-ed25519-file");
+            throw RefusedCommit(
+                error("commit {}: the image has no keys in {}, those of its remote {}",
+                      commit.info().name, printable_line(remote.ed25519_file), remote.name)
+                    .hinted(
+                        "devices could not verify what they pull: put the file there, or correct "
+                        "verification-ed25519-file"));
         }
         std::ranges::move(more, std::back_inserter(keys));
     }
@@ -173,12 +175,12 @@ void check_ed25519(const CommitView& commit, const CommitView& image, const Inje
     const std::vector<std::string> keys = ed25519_keys(image, injection, remote);
     const VariantHandle detached = commit.detached_metadata();
     if (signatures_of(detached.get(), ed25519_signatures_key).empty()) {
-        throw error(
-            "commit {} has no ed25519 signature, which devices verify (sign-verify of the "
-            "remote {})",
-            commit.info().name, remote.name)
-            .hinted(
-                "set sign_ed25519 in [ostree] of the blueprint, and build again; or: ostree sign");
+        throw RefusedCommit(
+            error("commit {} has no ed25519 signature, which devices verify (sign-verify of the "
+                  "remote {})",
+                  commit.info().name, remote.name)
+                .hinted("set sign_ed25519 in [ostree] of the blueprint, and build again; or: "
+                        "ostree sign"));
     }
     if (keys.empty() || is_signed_by_ed25519(commit, keys)) {
         return;
@@ -189,7 +191,8 @@ void check_ed25519(const CommitView& commit, const CommitView& image, const Inje
     for (const std::string& key : keys) {
         failure.traced("the image has the key " + to_base64(key));
     }
-    throw failure.hinted("sign it with the key whose public half is ostree.ed25519_public_key");
+    throw RefusedCommit(
+        failure.hinted("sign it with the key whose public half is ostree.ed25519_public_key"));
 }
 
 /// A remote of the image, or injected.
@@ -289,16 +292,17 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
     }
     const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
     if (signatures.empty()) {
-        throw error("commit {} is not signed", commit.info().name)
-            .hinted("set sign in [ostree] of the blueprint, and build again");
+        throw RefusedCommit(error("commit {} is not signed", commit.info().name)
+                                .hinted("set sign in [ostree] of the blueprint, and build again"));
     }
     const std::vector<Certificate> keys =
         remote.empty() ? std::vector<Certificate>() : keys_of(image, injection, remote);
     if (keys.empty()) {
-        throw error("commit {}: the image has no remote whose keys verify it", commit.info().name)
-            .hinted(
-                "set ostree.url and ostree.gpg_public_key in the blueprint, name the remote "
-                "with --remote");
+        throw RefusedCommit(
+            error("commit {}: the image has no remote whose keys verify it", commit.info().name)
+                .hinted(
+                    "set ostree.url and ostree.gpg_public_key in the blueprint, name the remote "
+                    "with --remote"));
     }
     const DetachedSignature best = best_signature(ctx, commit, signatures, keys);
     if (counts(best)) {
@@ -317,7 +321,17 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
                        ? fmt::format("its signature is by {}, which has expired", key_name(best))
                        : fmt::format("its signature with {} is not valid for it", key_name(best)));
     failure.hinted("sign it with the key whose public half is ostree.gpg_public_key");
-    throw failure;
+    throw RefusedCommit(std::move(failure));
+}
+
+void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image) {
+    for (const RemoteConfig& remote : remotes_of(image)) {
+        check_ed25519_signature(commit, image, remote);
+        if (remote.verifies_by_gpg &&
+            (!remote.key_paths.empty() || !has_signatures(commit.detached_metadata().get()))) {
+            check_commit_signature(ctx, commit, image, remote.name, {});
+        }
+    }
 }
 
 }  // namespace edgegpu

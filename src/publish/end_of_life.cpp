@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "installer/commit_signature.hpp"
 #include "publish/rollout.hpp"
 #include "publish/verification.hpp"
 #include "support/error.hpp"

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "commit/repository.hpp"
+#include "installer/commit_signature.hpp"
 #include "publish/deltas.hpp"
 #include "publish/repository_archive.hpp"
 #include "publish/summary_text.hpp"
@@ -70,6 +71,7 @@ void require_verifiable(const Context& ctx, const Consignment& consignment, Sign
     }
     if (consignment.sources.empty()) {
         require_some_signature(consignment.commit);
+        require_signed_commit(ctx, consignment.commit, consignment.commit);
         require_summary_key(ctx, consignment.commit, signer);
     }
 }

@@ -8,11 +8,13 @@
 #include <set>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "commit/commit.hpp"
 #include "commit/repository.hpp"
+#include "installer/commit_signature.hpp"
 #include "publish/copy.hpp"
 #include "publish/leftovers.hpp"
 #include "publish/retention_record.hpp"
@@ -89,7 +91,8 @@ private:
 class Check {
 public:
     Check(const Context& ctx, const RepositoryView& repository, Repairs* repairs)
-        : repository_(repository),
+        : ctx_(ctx),
+          repository_(repository),
           repairs_(repairs),
           commits_(complete_commits(repository)),
           walk_(
@@ -104,6 +107,7 @@ public:
         const bool whole = check_commit(ref, head);
         if (whole) {
             check_binding(ref, head);
+            check_head_signature(ref, head);
         } else {
             check_partial(ref, head);
         }
@@ -226,6 +230,46 @@ private:
         report_.problems.push_back(std::move(problem));
     }
 
+    /// Why devices that run the commit would refuse it; empty if they take it.
+    [[nodiscard]] std::string refusal_of(const std::string& ref, const std::string& commit) const {
+        try {
+            const CommitView image = repository_.commit_at(commit, ref);
+            require_signed_commit(ctx_, image, image);
+            return {};
+        } catch (const RefusedCommit& refusal) {
+            return refusal.message();
+        } catch (const Error& failure) {
+            // Of an image that has keys which nobody reads, or where nobody may be asked.
+            if (failure.kind() == ErrorKind::interrupted) {
+                throw;
+            }
+            ctx_.console->note(
+                fmt::format("{}: whether devices take its signatures is not known: {}", ref,
+                            failure.message()));
+            return {};
+        }
+    }
+
+    void check_head_signature(const std::string& ref, const std::string& commit) {
+        const std::string file =
+            "objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT_META, commit);
+        const std::string refusal = refusal_of(ref, commit);
+        // What cannot be read is told already.
+        if (refusal.empty() || std::ranges::find(report_.problems, file, &FsckProblem::subject) !=
+                                   report_.problems.end()) {
+            return;
+        }
+        FsckProblem problem{
+            "signatures", file,
+            fmt::format("devices that follow {} refuse its commit: {}", ref, refusal),
+            "--repair-from copies the signatures from the repository that was published from; or "
+            "sign it: edgegpu publish --sign",
+            false};
+        problem.repaired =
+            repairs_ != nullptr && repairs_->signatures(commit) && refusal_of(ref, commit).empty();
+        report_.problems.push_back(std::move(problem));
+    }
+
     /// Clients take a commit for no other ref than those that it names.
     void check_binding(const std::string& ref, const std::string& commit) {
         const auto found = std::ranges::find_if(
@@ -260,6 +304,7 @@ private:
         report_.problems.push_back(std::move(problem));
     }
 
+    const Context& ctx_;
     const RepositoryView& repository_;
     Repairs* repairs_;
     std::vector<CommitView> commits_;
@@ -317,6 +362,7 @@ FsckReport fsck(const Context& ctx, Stages& stages, const FsckRequest& request) 
     stages.begin("deltas", "checking deltas and summary of");
     check_deltas(ctx, repository, checked, report);
     check_summary(ctx, repository, report);
+    warn_of_unreadable(ctx, request.repository, true);
     stages.end(fmt::format("{} deltas", report.deltas));
     return report;
 }

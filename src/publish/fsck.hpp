@@ -92,6 +92,9 @@ struct FsckReport {
 /// summary.
 void check_deltas(const Context& ctx, const RepositoryView& repository,
                   const std::vector<std::string>& commits, FsckReport& report);
+/// Warns of files and directories that only their owner or group can read: a web server that runs
+/// as somebody else answers "403 Forbidden". With `files` of all of them, else of directories.
+void warn_of_unreadable(const Context& ctx, const std::filesystem::path& repository, bool files);
 void check_summary(const Context& ctx, const RepositoryView& repository, FsckReport& report);
 
 }  // namespace edgegpu

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -171,6 +173,47 @@ void check_deltas(const Context& ctx, const RepositoryView& repository,
         } else if (metadata) {
             check_named(repository, named_deltas(metadata.get()), subject, report);
         }
+    }
+}
+
+void warn_of_unreadable(const Context& ctx, const std::filesystem::path& repository, bool files) {
+    namespace fs = std::filesystem;
+    std::size_t count = 0;
+    fs::path first;
+    const auto look_at = [&](const fs::path& path) {
+        std::error_code code;
+        const fs::file_status status = fs::symlink_status(path, code);
+        const bool directory = fs::is_directory(status);
+        const fs::perms needed =
+            directory ? fs::perms::others_read | fs::perms::others_exec : fs::perms::others_read;
+        if ((directory || (files && fs::is_regular_file(status))) &&
+            (status.permissions() & needed) != needed && count++ == 0) {
+            first = path;
+        }
+        return directory;
+    };
+    look_at(repository);
+    for (const char* name : {"config", "summary", "summary.sig"}) {
+        look_at(repository / name);
+    }
+    for (const char* name : {"objects", "refs", "deltas", "delta-indexes"}) {
+        if (!look_at(repository / name)) {
+            continue;
+        }
+        std::error_code code;
+        for (fs::recursive_directory_iterator it(repository / name, code), end; it != end && !code;
+             it.increment(code)) {
+            ctx.check_cancelled();
+            if (files || it->is_directory(code)) {
+                look_at(it->path());
+            }
+        }
+    }
+    if (count != 0) {
+        ctx.console->warn(fmt::format(
+            "{}: only their owner or group can read {} of the files and directories that devices "
+            "ask for ({}): a web server that runs as somebody else refuses them; chmod -R a+rX",
+            repository.string(), count, fs::relative(first, repository).string()));
     }
 }
 

@@ -294,6 +294,17 @@ void require_different_refs(const std::vector<SignedPromotion>& promotions) {
                 .hinted("each ref gets one commit: name it once, with --to or --also");
         }
     }
+    for (const std::string_view ref : refs) {
+        const auto below = std::ranges::find_if(
+            refs, [&](std::string_view other) { return is_below(other, ref) && other != ref; });
+        if (below != refs.end()) {
+            throw error(ErrorKind::usage,
+                        "refs {} and {} exclude each other: one is a file where the other needs a "
+                        "directory",
+                        ref, *below)
+                .hinted("choose another name with --to or --also");
+        }
+    }
 }
 
 /// Writes the commit of a plan, if one is needed, and its signature.

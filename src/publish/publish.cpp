@@ -11,6 +11,7 @@
 #include "commit/commit.hpp"
 #include "commit/head.hpp"
 #include "commit/repository.hpp"
+#include "installer/commit_signature.hpp"
 #include "publish/copy.hpp"
 #include "publish/deltas.hpp"
 #include "publish/promotion.hpp"
@@ -134,6 +135,7 @@ std::vector<PublishedRef> publish(const Context& ctx, Stages& stages, const Repo
         all.count += published.back().copied.count;
         all.bytes += published.back().copied.bytes;
     }
+    warn_of_unreadable(ctx, request.target, false);
     stages.end(fmt::format("{} new objects, {}", all.count, human_size(all.bytes)));
     finish_releases(ctx, stages, releases, published, request.deltas.largest_compared, signer);
     return published;

@@ -171,15 +171,6 @@ void require_signed_source(const Context& ctx, const CommitView& source,
             "it: ostree gpg-sign");
 }
 
-void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image) {
-    for (const RemoteConfig& remote : remotes_of(image)) {
-        check_ed25519_signature(commit, image, remote);
-        if (remote.verifies_by_gpg && (!remote.key_paths.empty() || !is_signed(commit))) {
-            check_commit_signature(ctx, commit, image, remote.name, {});
-        }
-    }
-}
-
 void require_some_signature(const CommitView& commit) {
     const bool verified = std::ranges::any_of(remotes_of(commit), &RemoteConfig::verifies);
     if (verified && !has_signatures(commit.detached_metadata().get())) {

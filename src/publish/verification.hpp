@@ -15,9 +15,6 @@ namespace edgegpu {
 /// What devices verify, asked before anything is written for them. `image` is always the one that
 /// they run when they do. Where it names no keys, they have others, of which nothing is known.
 
-/// Throws Error unless devices will take the signatures of `commit`.
-void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image);
-
 /// Throws Error for a commit that has no signature, if devices that run it verify any.
 void require_some_signature(const CommitView& commit);
 

@@ -24,6 +24,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view report_format = "edgegpu-update-report/1";
 constexpr std::size_t largest_report = 64U << 10U;
 constexpr std::size_t most_unreadable = 1000;
 constexpr std::size_t most_reports = 2'000'000;
@@ -105,7 +106,7 @@ GpuFinding gpu_finding_in(const json& health) {
 /// Throws what says that it is none.
 DeviceReport report_in(std::string_view text) {
     const json document = json::parse(text);
-    if (document.at("format") != "edgegpu-update-report/1") {
+    if (document.at("format") != report_format) {
         throw Error("another format");
     }
     DeviceReport report;
@@ -132,7 +133,26 @@ DeviceReport report_in(std::string_view text) {
     return report;
 }
 
-void add_report(std::string_view text, const std::string& shown, DeviceReports& read) {
+/// Where the first report in `text` begins that is not at its very beginning: the object around the
+/// next name of the format; nothing if there is none. Braces in strings may mislead it, so that
+/// what it finds is no report.
+std::optional<std::size_t> next_report(std::string_view text) {
+    for (std::size_t name = text.find(report_format); name != std::string_view::npos;
+         name = text.find(report_format, name + 1)) {
+        std::size_t closed = 0;
+        for (std::size_t i = name; i-- > 1;) {
+            if (text[i] == '}') {
+                ++closed;
+            } else if (text[i] == '{' && closed-- == 0) {
+                return i;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether it is a report.
+bool add_report(std::string_view text, const std::string& shown, DeviceReports& read) {
     std::optional<DeviceReport> report;
     try {
         report = report_in(text);
@@ -142,14 +162,14 @@ void add_report(std::string_view text, const std::string& shown, DeviceReports& 
         // the same
     }
     if (!report) {
-        ++read.unreadable;
-        return;
+        return false;
     }
     if (read.reports.size() == most_reports) {
         throw error("{}: there are more than {} reports", shown, most_reports)
             .hinted("keep the newest report of each device");
     }
     read.reports.push_back(std::move(*report));
+    return true;
 }
 
 }  // namespace
@@ -160,14 +180,14 @@ void read_reports(std::string_view text, const std::string& shown, DeviceReports
         const std::string_view rest = text.substr(begin);
         const std::optional<std::size_t> size =
             rest.front() == '{' ? object_size(rest) : std::nullopt;
-        if (size) {
-            add_report(rest.substr(0, *size), shown, read);
+        if (size && add_report(rest.substr(0, *size), shown, read)) {
             begin += *size;
-        } else {
-            ++read.unreadable;
-            const std::size_t line = rest.find('\n');
-            begin = line == std::string_view::npos ? text.size() : begin + line + 1;
+            continue;
         }
+        // One device may not hide the others: their reports can be in it, or follow on its line.
+        ++read.unreadable;
+        const std::size_t end = size ? *size : std::min(rest.find('\n'), rest.size());
+        begin += next_report(rest.substr(0, end)).value_or(end);
         if (read.unreadable > most_unreadable) {
             throw error("{}: has more than {} objects that are no reports of devices", shown,
                         most_unreadable)

@@ -45,7 +45,7 @@ Error errno_error(std::string_view what, int code) {
     const char* description = strerrordesc_np(code);
     Error failure = error("{}: {}", what, description != nullptr ? description : "unknown error");
     if (code == ENOSPC || code == EDQUOT) {
-        failure.hinted("free some space and build again; the ref has not changed");
+        failure.hinted("free some space, and run the command again");
     }
     return failure;
 }

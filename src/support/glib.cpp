@@ -6,7 +6,7 @@ namespace edgegpu {
 
 Error disk_full(std::string_view place) {
     return error("{}: no space left on device", place)
-        .hinted("free some space and build again; the ref has not changed");
+        .hinted("free some space, and run the command again");
 }
 
 Error write_error(std::string_view place, std::string_view path, int code) {

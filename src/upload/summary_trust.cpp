@@ -71,6 +71,13 @@ void require_own_signature(const PublishedState& local, const SummaryKeys& keys,
 
 }  // namespace
 
+void require_signed_heads(const Context& ctx, const PublishedState& local) {
+    for (const auto& [ref, checksum] : local.refs()) {
+        const CommitView head = local.view().commit_at(checksum, ref);
+        require_signed_commit(ctx, head, head);
+    }
+}
+
 void require_trusted_summary(const Context& ctx, const PublishedState& local,
                              const RcloneRemote& remote, const RemoteState& there, bool overwrite) {
     std::vector<std::string> commits;

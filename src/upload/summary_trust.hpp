@@ -52,6 +52,10 @@ private:
     std::string demanded_by_;
 };
 
+/// Asked before anything is sent. Throws Error for a ref with a commit whose signatures the devices
+/// that run it would refuse.
+void require_signed_heads(const Context& ctx, const PublishedState& local);
+
 /// Asked before anything is sent. Throws Error for a repository whose summary devices would refuse:
 /// its signature is missing, or is that of another summary; and, unless `overwrite`, for a remote
 /// whose summary somebody else has signed, or would have no signature any more. Warns of a

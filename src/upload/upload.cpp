@@ -44,6 +44,7 @@ public:
         if (!request_.overwrite) {
             require_ours(local_, remote_, there_);
         }
+        require_signed_heads(ctx_, local_);
         require_trusted_summary(ctx_, local_, remote_, there_, request_.overwrite);
         plan_ = plan_upload(ctx_, local_, remote_, there_, request_.verify);
         if (plan_.wrong_headers != 0) {

@@ -51,8 +51,8 @@ TEST_F(BadDestination, FullDiskAtTheStart) {
     blueprint(shared());
     EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() + ": no space left on device\n" +
                                       during("opening the repository for") +
-                                      "hint: free some space and build "
-                                      "again; the ref has not changed\n");
+                                      "hint: free some space, and run the "
+                                      "command again\n");
     EXPECT_EQ(status_, 1);
 }
 

@@ -71,6 +71,36 @@ TEST(RolloutReports, SeveralAreReadHoweverTheyStand) {
     EXPECT_EQ(read("").reports.size(), 0U);
 }
 
+/// A report as a program writes it, on one line.
+std::string line(const std::string& changed = "", const std::string& to = "") {
+    std::string text = report(changed, to);
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+TEST(RolloutReports, NoReportHidesThoseBehindIt) {
+    const std::string large =
+        line("\"gpus\": 4", "\"gpus\": 4, \"more\": \"" + std::string(70000, 'x') + "\"");
+    const std::string deep = line(
+        "\"gpus\": 4", "\"gpus\": 4, \"more\": " + std::string(20, '[') + std::string(20, ']'));
+    const std::string good = line();
+    for (const std::string& first :
+         {large, deep, good.substr(0, 90), line("aaaa", "AAAA"), std::string("\xEF\xBB\xBF"),
+          std::string("{\"reports\": "), std::string("<html>")}) {
+        for (const char* between : {"", ", ", ";", "\x1E"}) {
+            std::string text = first;
+            text += between;
+            text += '[' + good + between + good + "]}";
+            SCOPED_TRACE(text.substr(0, 60) + between);
+            EXPECT_EQ(read(text).reports.size(), 2U);
+            EXPECT_GE(read(text).unreadable, 1U);
+        }
+    }
+    // Reports that somebody has sorted the keys of, the format in their middle.
+    const std::string sorted = R"({"a": {"b": {}}, )" + good.substr(1);
+    EXPECT_EQ(read("x" + sorted + sorted).reports.size(), 2U);
+}
+
 TEST(RolloutReports, WhatIsNoneIsCounted) {
     for (const auto& [changed, to] : std::initializer_list<std::pair<std::string, std::string>>{
              {"report/1", "report/2"},
