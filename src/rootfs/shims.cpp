@@ -22,16 +22,17 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Paths of the image that a shim covers.
-constexpr std::array<std::string_view, 26> covered{
-    "/usr/sbin/semodule",      "/usr/sbin/setsebool",  "/usr/sbin/semanage",
-    "/usr/sbin/load_policy",   "/usr/sbin/restorecon", "/usr/sbin/setfiles",
-    "/usr/sbin/fixfiles",      "/usr/sbin/ldconfig",   "/usr/bin/systemctl",
-    "/usr/bin/udevadm",        "/usr/bin/hostnamectl", "/usr/bin/timedatectl",
-    "/usr/bin/localectl",      "/usr/bin/loginctl",    "/usr/bin/systemd-machine-id-setup",
-    "/usr/bin/kernel-install", "/usr/bin/dracut",      "/usr/sbin/dracut",
-    "/usr/sbin/depmod",        "/usr/sbin/grubby",     "/usr/sbin/new-kernel-pkg",
-    "/usr/sbin/sysctl",        "/usr/bin/sysctl",      "/usr/sbin/modprobe",
-    "/usr/sbin/useradd",       "/usr/sbin/groupadd"};
+constexpr std::array<std::string_view, 31> covered{
+    "/usr/sbin/semodule", "/usr/sbin/setsebool", "/usr/sbin/semanage", "/usr/sbin/load_policy",
+    "/usr/sbin/restorecon", "/usr/sbin/setfiles", "/usr/sbin/fixfiles", "/usr/sbin/ldconfig",
+    "/usr/bin/systemctl", "/usr/bin/udevadm", "/usr/bin/hostnamectl", "/usr/bin/timedatectl",
+    "/usr/bin/localectl", "/usr/bin/loginctl", "/usr/bin/systemd-machine-id-setup",
+    "/usr/bin/kernel-install", "/usr/bin/dracut", "/usr/sbin/dracut", "/usr/sbin/depmod",
+    "/usr/sbin/grubby", "/usr/sbin/new-kernel-pkg", "/usr/sbin/sysctl", "/usr/bin/sysctl",
+    "/usr/sbin/modprobe", "/usr/sbin/useradd", "/usr/sbin/groupadd",
+    // SUSE's; with perl-Bootloader 1.0, the second and third are links to the first.
+    "/usr/sbin/pbl", "/usr/sbin/update-bootloader", "/usr/lib/bootloader/bootloader_entry",
+    "/usr/bin/mkinitrd", "/usr/sbin/mkinitrd"};
 
 /// The programs of an image that a shim replaces.
 std::vector<CoveredProgram> programs_to_cover(const Tree& tree) {

@@ -16,10 +16,11 @@ namespace edgegpu {
 
 /// Replacements for programs of the image while scriptlets run (rootfs/shim). Programs that would
 /// talk to a running system do nothing; those that change the SELinux policy store are recorded, to
-/// be replayed once; grubby is recorded, since the boot loader belongs to the device; ldconfig is
-/// recorded, to be run once; kernel-install, dracut and depmod do nothing, because the build does
-/// their work; useradd and groupadd (and, through a file of sysusers.d(5), systemd-sysusers) give
-/// accounts the numbers of `parent`, and none of these to other system accounts.
+/// be replayed once; grubby, and what SUSE's pbl does to kernel arguments, are recorded, since the
+/// boot loader belongs to the device; ldconfig is recorded, to be run once; kernel-install, dracut,
+/// mkinitrd and depmod do nothing, because the build does their work; useradd and groupadd (and,
+/// through a file of sysusers.d(5), systemd-sysusers) give accounts the numbers of `parent`, and
+/// none of these to other system accounts.
 class Shims {
 public:
     /// Writes the shim and its files to `directory`, and prepares mounts for the programs that

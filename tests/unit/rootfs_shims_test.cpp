@@ -61,6 +61,24 @@ TEST_F(ComposeHostile, ShimsBindTheImagesOwnPrograms) {
     fs::remove(tree_.root / "usr/bin/udevadm");
 }
 
+TEST_F(ComposeHostile, ShimsCoverSusesBootLoaderPrograms) {
+    put_entry(tree_, "/bin/sh", file("shell", 0755));
+    put_entry(tree_, "/usr/sbin/pbl", file("pbl", 0755));
+    link("pbl", tree_.root / "usr/sbin/update-bootloader");
+    // Before perl-Bootloader 1.0 it is a program of its own.
+    put_entry(tree_, "/usr/lib/bootloader/bootloader_entry", file("entry", 0755));
+    put_entry(tree_, "/usr/bin/mkinitrd", file("mkinitrd", 0755));
+    Shims shims(tree_, {}, top_ / "shims");
+    shims.cover(ImageRoot(tree_.root));
+    for (const char* path : {"usr/sbin/pbl", "usr/sbin/update-bootloader", "usr/bin/mkinitrd",
+                             "usr/lib/bootloader/bootloader_entry"}) {
+        EXPECT_TRUE(read_file(tree_.root / path, 1U << 20U).starts_with("#!/bin/sh")) << path;
+    }
+    EXPECT_EQ(read_file(top_ / "shims/real/pbl", 100), "pbl");
+    shims.uncover();
+    EXPECT_EQ(read_file(tree_.root / "usr/sbin/pbl", 100), "pbl");
+}
+
 TEST_F(ComposeHostile, OriginalsAreSmallAndNotSetId) {
     put_entry(tree_, "/bin/sh", file("shell", 0755));
     put_entry(tree_, "/usr/bin/udevadm", file("udevadm", 0755));
