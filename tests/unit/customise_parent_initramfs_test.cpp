@@ -33,7 +33,7 @@ TEST(ParentInitramfs, WhatANewOneLacksIsAdded) {
 class ParentInitramfsCheck : public TreeTest {};
 
 TEST_F(ParentInitramfsCheck, WhatIsMissingInTheEndIsAnError) {
-    const auto refusal = [&](MissingContents missing) -> std::string {
+    const auto refusal = [&](const MissingContents& missing) -> std::string {
         try {
             require_nothing_missing(ctx, missing);
         } catch (const Error& problem) {
