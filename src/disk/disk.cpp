@@ -90,12 +90,15 @@ DiskNeeds needs_of(const DiskContent& content, const DiskRequest& request) {
 }
 
 /// An update is written beside what the disk has: one of which everything is new needs as much
-/// again.
+/// again, and ostree leaves 3 % of the file system free (core.min-free-space-percent).
 void warn_of_no_room(const Context& ctx, const DiskContent& content, const DiskRequest& request,
                      const Disk& disk) {
     const std::uint64_t taken = content.deployment.root_bytes;
-    const std::uint64_t root = disk.partitions.back().size;
-    if (request.size == 0 || request.size == smallest_size || root >= 2 * taken ||
+    const Partition& partition = disk.partitions.back();
+    const std::uint64_t root =
+        partition.size - (partition.luks_uuid.empty() ? 0 : luks_header_size);
+    const std::uint64_t needed = 2 * taken * 100 / 97;
+    if (request.size == 0 || request.size == smallest_size || root >= needed ||
         ctx.console == nullptr) {
         return;
     }
@@ -103,7 +106,7 @@ void warn_of_no_room(const Context& ctx, const DiskContent& content, const DiskR
         "the root file system has {}, of which the image takes {}: devices have no room for an "
         "update that is new as a whole, and refuse it, unless their disk is larger than this "
         "image; from --size {}M on there is",
-        human_size(root), human_size(taken), (disk.size + 2 * taken - root + mib - 1) / mib));
+        human_size(root), human_size(taken), (disk.size + needed - root + mib - 1) / mib));
 }
 
 Ext4Format format_of(const Partition& partition, const DiskIdentity& identity, std::int64_t time) {

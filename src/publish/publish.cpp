@@ -14,6 +14,7 @@
 #include "installer/commit_signature.hpp"
 #include "publish/copy.hpp"
 #include "publish/deltas.hpp"
+#include "publish/fsck.hpp"
 #include "publish/promotion.hpp"
 #include "publish/rollout.hpp"
 #include "publish/verification.hpp"

@@ -137,10 +137,12 @@ DeviceReport report_in(std::string_view text) {
 /// next name of the format; nothing if there is none. Braces in strings may mislead it, so that
 /// what it finds is no report.
 std::optional<std::size_t> next_report(std::string_view text) {
+    std::size_t first = 1;
     for (std::size_t name = text.find(report_format); name != std::string_view::npos;
-         name = text.find(report_format, name + 1)) {
+         first = name, name = text.find(report_format, name + 1)) {
         std::size_t closed = 0;
-        for (std::size_t i = name; i-- > 1;) {
+        // Not further back than the name before: each byte is looked at once.
+        for (std::size_t i = name; i-- > first;) {
             if (text[i] == '}') {
                 ++closed;
             } else if (text[i] == '{' && closed-- == 0) {

@@ -96,6 +96,11 @@ TEST(RolloutReports, NoReportHidesThoseBehindIt) {
             EXPECT_GE(read(text).unreadable, 1U);
         }
     }
+    std::string names;
+    for (int i = 0; i < 200'000; ++i) {
+        names += "edgegpu-update-report/1";
+    }
+    EXPECT_EQ(read(names + good).reports.size(), 1U) << "each byte is looked at once";
     // Reports that somebody has sorted the keys of, the format in their middle.
     const std::string sorted = R"({"a": {"b": {}}, )" + good.substr(1);
     EXPECT_EQ(read("x" + sorted + sorted).reports.size(), 2U);
