@@ -71,7 +71,6 @@ void require_verifiable(const Context& ctx, const Consignment& consignment, Sign
     }
     if (consignment.sources.empty()) {
         require_some_signature(consignment.commit);
-        require_signed_commit(ctx, consignment.commit, consignment.commit);
         require_summary_key(ctx, consignment.commit, signer);
     }
 }
