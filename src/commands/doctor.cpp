@@ -26,7 +26,7 @@ std::string json_document(const std::vector<Finding>& findings, Readiness worst)
     }
     const nlohmann::ordered_json document = {
         {"format", "edgegpu-doctor/1"}, {"verdict", text_of(worst)}, {"findings", list}};
-    return document.dump(2) + '\n';
+    return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 std::string summary(Readiness worst) {

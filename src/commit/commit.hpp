@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
@@ -67,6 +68,12 @@ struct Parent {
 /// ErrorKind::usage if `[ostree] parent` does not exist, Error if the commit cannot be read.
 [[nodiscard]] std::optional<Parent> read_parent(const Context& ctx, const Repo& repo,
                                                 const OstreeRequest& ostree, Signer& signer);
+
+/// The files and links below /etc that both commits have, with other content, mode or owner;
+/// without those of accounts. Sorted. Throws Error for what cannot be read.
+[[nodiscard]] std::vector<std::string> changed_configuration(const Repo& repo,
+                                                             const std::string& before,
+                                                             const std::string& after);
 
 /// The files of a commit below the directories in which MicroShift looks for manifests
 /// (/etc/microshift and /usr/lib/microshift, there "manifests" and "manifests.d"): path on a device

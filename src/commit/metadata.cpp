@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commit/object.hpp"
+#include "repository/commit_view.hpp"
 #include "support/text/nevra.hpp"
 
 namespace edgegpu {
@@ -141,9 +142,14 @@ VariantHandle commit_metadata(const Context& ctx, const Blueprint& blueprint,
     if (!resolution.driver_version.empty()) {
         add("edgegpu.nvidia-driver", text(resolution.driver_version));
     }
+    if (tree.update_system == UpdateSystem::snapshots) {
+        add(update_system_key, text(snapshots_name));
+    }
     add("ostree.architecture", text(blueprint.architecture));
     if (!resolution.kernel_uname.empty()) {
-        add("ostree.bootable", g_variant_new_boolean(TRUE));
+        if (tree.update_system == UpdateSystem::ostree) {
+            add("ostree.bootable", g_variant_new_boolean(TRUE));
+        }
         add("ostree.linux", text(resolution.kernel_uname));
     }
     add("ostree.ref-binding", texts({blueprint.ostree.ref}));

@@ -136,16 +136,18 @@ void read_device_keys(const CommitView& commit, Parent& parent) {
 
 Parent load_parent(const CommitView& commit) {
     const CommitInfo& info = commit.info();
-    const auto both = [&](const char* base, const char* local) {
-        return committed_file(commit, base) + committed_file(commit, local);
+    // Of the last two, an image has one: that for snapshots /etc.
+    const auto all = [&](const char* base, const char* local, const char* plain) {
+        return committed_file(commit, base) + committed_file(commit, local) +
+               committed_file(commit, plain);
     };
     Parent parent;
     parent.checksum = info.checksum;
     parent.inputs_digest = info.inputs_digest;
     parent.time = info.time;
     parent.version = info.version;
-    parent.accounts.passwd = both("/usr/lib/passwd", "/usr/etc/passwd");
-    parent.accounts.group = both("/usr/lib/group", "/usr/etc/group");
+    parent.accounts.passwd = all("/usr/lib/passwd", "/usr/etc/passwd", "/etc/passwd");
+    parent.accounts.group = all("/usr/lib/group", "/usr/etc/group", "/etc/group");
     parent.microshift = package_version(info, "microshift");
     if (!parent.microshift.empty()) {
         read_microshift_config(commit, parent);

@@ -204,7 +204,14 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"/etc/crypto-policies", "/etc/system-fips",
           "/usr/lib/dracut/dracut.conf.d/90-edgegpu-fips.conf", "kernel arguments"},
          [this] { set_fips(ctx_, blueprint_.fips, blueprint_.kernel.arguments, tree_); }},
-        {"boot link", {"user files"}, {boot_link_module}, [this] { add_boot_link(ctx_, tree_); }},
+        {"boot link",
+         {"user files"},
+         {boot_link_module},
+         [this] {
+             if (tree_.update_system == UpdateSystem::ostree) {
+                 add_boot_link(ctx_, tree_);
+             }
+         }},
         {"first boot",
          {"user files"},
          {"/usr/libexec/edgegpu/firstboot", "/usr/lib/systemd/system"},
@@ -245,7 +252,8 @@ std::vector<TreeStep> Customisation::boot_steps() {
          [this] {
              record_kernel_arguments(ctx_, blueprint_.kernel.arguments, blueprint_.kernel.location,
                                      blueprint_.modprobe, tree_);
-             if (!blueprint_.openshift) {  // whose nodes get them from a MachineConfig
+             // Nodes of OpenShift get them from a MachineConfig; the unit asks ostree.
+             if (!blueprint_.openshift && tree_.update_system == UpdateSystem::ostree) {
                  add_kernel_arguments_unit(ctx_, tree_);
              }
          }},
@@ -253,8 +261,18 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"user files"},
          {"/etc/ostree/remotes.d", "/etc/pki/edgegpu"},
          [this] {
-             add_remote(ctx_, blueprint_.ostree,
-                        blueprint_.updates ? blueprint_.updates->proxy : "", tree_);
+             if (tree_.update_system == UpdateSystem::ostree) {
+                 add_remote(ctx_, blueprint_.ostree,
+                            blueprint_.updates ? blueprint_.updates->proxy : "", tree_);
+             }
+         }},
+        {"snapshot update",
+         {"user files"},
+         {"/usr/libexec/edgegpu/snapshot-update", "/usr/lib/systemd/system"},
+         [this] {
+             if (tree_.update_system == UpdateSystem::snapshots) {
+                 add_snapshot_update(ctx_, tree_);
+             }
          }},
         // Programs and time zones may be a user's files.
         {"updates",

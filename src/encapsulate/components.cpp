@@ -21,7 +21,7 @@ std::string generated(std::string_view path) {
     if (path.starts_with("/usr/lib/modules/") && path.ends_with("/initramfs.img")) {
         return "initramfs";
     }
-    if (is_below(path, "/usr/share/rpm") ||
+    if (is_below(path, "/usr/share/rpm") || is_below(path, "/usr/lib/sysimage/rpm") ||
         is_below(path, "/usr/lib/sysimage/rpm-ostree-base-db")) {
         return "rpmdb";
     }

@@ -15,7 +15,8 @@ namespace {
 
 class TreeReader {
 public:
-    TreeReader(const Context& ctx, const CommitView& commit) : ctx_(ctx), commit_(commit) {}
+    TreeReader(const Context& ctx, const CommitView& commit)
+        : ctx_(ctx), commit_(commit), system_(commit.info().update_system) {}
 
     [[nodiscard]] ContainerTree read() {
         require_walkable(ctx_, commit_);
@@ -42,10 +43,10 @@ private:
         const std::string prefix = path == "/" ? path : path + '/';
         for (const auto& [name, node] : commit_.list(directory, path)) {
             const std::string child = prefix + name;
-            if (child == "/etc") {
+            if (child == "/etc" && system_ == UpdateSystem::ostree) {
                 throw commit_.malformed(child, "commits have it as /usr/etc");
             }
-            if (name.starts_with(".wh.") && !path_in_image(child).empty()) {
+            if (name.starts_with(".wh.") && !path_in_image(child, system_).empty()) {
                 throw error(
                     "commit {}: {}: container engines take this name for a whiteout, which "
                     "removes other files",
@@ -64,6 +65,7 @@ private:
 
     const Context& ctx_;
     const CommitView& commit_;
+    UpdateSystem system_;
     ContainerTree tree_;
 };
 
@@ -73,7 +75,10 @@ ContainerTree read_container_tree(const Context& ctx, const CommitView& commit) 
     return TreeReader(ctx, commit).read();
 }
 
-std::string path_in_image(const std::string& path) {
+std::string path_in_image(const std::string& path, UpdateSystem system) {
+    if (system == UpdateSystem::snapshots) {
+        return path.substr(1);
+    }
     if (is_below(path, "/sysroot")) {
         return {};
     }

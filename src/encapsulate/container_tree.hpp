@@ -39,13 +39,14 @@ struct ContainerTree {
 };
 
 /// Reads all directories and the headers of all file objects. Throws Error for objects that are
-/// missing or malformed, for trees of more than 200 levels or a million paths, for a tree with both
-/// /etc and /usr/etc, for names that container engines take for whiteouts (".wh."), and
+/// missing or malformed, for trees of more than 200 levels or a million paths, for an ostree tree
+/// with both /etc and /usr/etc, for names that container engines take for whiteouts (".wh."), and
 /// ErrorKind::interrupted.
 [[nodiscard]] ContainerTree read_container_tree(const Context& ctx, const CommitView& commit);
 
-/// Where the container format has a path of the commit: "etc/passwd" for "/usr/etc/passwd". Empty
-/// for the root, and for /sysroot and what is below it, where images have the repository.
-[[nodiscard]] std::string path_in_image(const std::string& path);
+/// Where an image has a path of the commit. In ostree's container format, "etc/passwd" for
+/// "/usr/etc/passwd", and empty for /sysroot and what is below it, where the repository is; an
+/// image for snapshots has all paths as the commit has them. Empty for the root.
+[[nodiscard]] std::string path_in_image(const std::string& path, UpdateSystem system);
 
 }  // namespace edgegpu

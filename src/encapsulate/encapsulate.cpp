@@ -95,9 +95,13 @@ std::vector<NamedLayer> write_layers(const Context& ctx, const CommitView& commi
     parallel_for(ctx, plan.size(), [&](std::size_t i) {
         const std::size_t at = order[i];
         BlobWriter blob(layout / "blobs/sha256", fmt::format("layer-{}", at));
-        TarWriter tar([&](std::string_view bytes) { blob.write(bytes); });
+        const bool plain = commit.info().update_system == UpdateSystem::snapshots;
+        TarWriter tar([&](std::string_view bytes) { blob.write(bytes); },
+                      plain ? TarFormat::pax : TarFormat::gnu);
         const std::vector<std::string> objects = objects_of(plan[at], components);
-        if (at == 0) {
+        if (plain) {
+            write_plain_layer(source, at == 0, objects, tar);
+        } else if (at == 0) {
             write_commit_layer(source, objects, tar);
         } else {
             write_chunk_layer(source, objects, tar);

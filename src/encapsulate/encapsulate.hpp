@@ -31,8 +31,9 @@ struct EncapsulateRequest {
     EarlierLayers earlier;
 };
 
-/// Writes `commit` as an OCI image in ostree's container format, from which rpm-ostree and bootc
-/// take the same commit again, to `layout`, a directory that does not exist yet. At most 64 layers
+/// Writes `commit` as an OCI image to `layout`, a directory that does not exist yet: in ostree's
+/// container format, from which rpm-ostree and bootc take the same commit again, or, if it is for
+/// snapshots, with the files alone. At most 64 layers
 /// (gzip): the first has the commit's metadata, the others the files, divided by packages.
 /// Layers are made on `ctx.jobs` threads. The same commit and request give the same bytes. If it
 /// throws, `layout` does not exist. Throws Error for a commit that is damaged or does not say its

@@ -60,6 +60,9 @@ json descriptor(const char* type, std::string_view content) {
 std::map<std::string, std::string> all_labels(const ContainerFacts& facts,
                                               const std::vector<NamedLayer>& layers) {
     auto labels = facts.labels;
+    if (facts.system == UpdateSystem::snapshots) {
+        return labels;
+    }
     // By it, importers know where the layers of the commit end and those of others begin.
     labels[final_layer_label] = "sha256:" + layers.back().blob.diff_id;
     return labels;
@@ -83,14 +86,17 @@ ContainerFacts read_container_facts(const CommitView& commit) {
     facts.command = metadata_texts(metadata.get(), "ostree.container-cmd", info.name)
                         .value_or(std::vector<std::string>{"/sbin/init"});
     facts.description = *subject == '\0' ? "commit " + info.checksum : subject;
-    facts.labels["ostree.commit"] = info.checksum;
+    facts.system = info.update_system;
+    // Without ostree's labels, rpm-ostree and bootc refuse an image that they could not deploy.
+    facts.labels[facts.system == UpdateSystem::ostree ? "ostree.commit" : "edgegpu.commit"] =
+        info.checksum;
     const VariantHandle bootable =
         metadata_value(metadata.get(), "ostree.bootable", "b", info.name);
     if (bootable && g_variant_get_boolean(bootable.get()) != FALSE) {
         facts.labels["ostree.bootable"] = "true";
         facts.labels["containers.bootc"] = "1";
     }
-    if (!info.kernel.empty()) {
+    if (!info.kernel.empty() && facts.system == UpdateSystem::ostree) {
         facts.labels["ostree.linux"] = info.kernel;
     }
     if (!info.version.empty()) {

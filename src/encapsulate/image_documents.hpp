@@ -21,11 +21,13 @@ struct ContainerFacts {
     std::vector<std::string> command;
     /// labels of the configuration and annotations of the manifest, without ostree.final-diffid
     std::map<std::string, std::string> labels;
+    UpdateSystem system = UpdateSystem::ostree;
     /// of the first layer: the commit's subject
     std::string description;
 };
 
-/// Reads the commit's metadata: ostree.commit, and, if the commit has them, ostree.bootable (then
+/// Reads the commit's metadata; of an image for snapshots, edgegpu.commit and the version alone:
+/// ostree.commit, and, if the commit has them, ostree.bootable (then
 /// containers.bootc as well, by which bootc knows its images), ostree.linux, version (and
 /// org.opencontainers.image.version). The command is the commit's `ostree.container-cmd`, else
 /// /sbin/init. Throws Error for a commit that does not say its architecture, or with a time out of

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/glib.hpp"
+#include "support/text/number.hpp"
 
 namespace edgegpu {
 
@@ -30,6 +32,33 @@ constexpr std::size_t read_piece = 128UL * 1024;
 
 std::string object_in_image(std::string_view checksum, std::string_view extension) {
     return fmt::format("{}/objects/{}", repository_path, object_path(checksum, extension));
+}
+
+/// A time that other content has not, before 2004. transactional-update copies with `rsync
+/// --archive`, which takes a file of the same size and time for the same one.
+std::int64_t time_of_content(const std::string& checksum) {
+    constexpr std::size_t digits = 8;
+    constexpr std::uint32_t latest = (1U << 30U) - 1;
+    return whole_number<std::uint32_t>(std::string_view(checksum).substr(0, digits), 16)
+               .value_or(0) &
+           latest;
+}
+
+/// The object's extended attributes without terminating zeros of their names; a device labels its
+/// files itself.
+std::vector<std::pair<std::string, std::string>> extended_attributes(const FileObject& file) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (gsize i = 0; i < g_variant_n_children(file.attributes.get()); ++i) {
+        const VariantHandle pair(g_variant_get_child_value(file.attributes.get(), i));
+        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
+        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
+        std::string text(edgegpu::bytes_of(name.get()));
+        text.resize(std::min(text.find('\0'), text.size()));
+        if (text != "security.selinux") {
+            all.emplace_back(std::move(text), edgegpu::bytes_of(value.get()));
+        }
+    }
+    return all;
 }
 
 class LayerWriter {
@@ -65,7 +94,7 @@ public:
             source_.ctx.check_cancelled();
             metadata(OSTREE_OBJECT_TYPE_DIR_META, directory.meta, directory.path);
             metadata(OSTREE_OBJECT_TYPE_DIR_TREE, directory.tree, directory.path);
-            if (const std::string path = path_in_image(directory.path); !path.empty()) {
+            if (const std::string path = path_in_image(directory.path, system()); !path.empty()) {
                 tar_.directory(path, directory.attributes);
                 has_temporary = has_temporary || path == "var/tmp";
             }
@@ -88,7 +117,7 @@ public:
             }
         }
         for (const TreeDirectory& directory : source_.tree.directories) {
-            const std::string path = path_in_image(directory.path);
+            const std::string path = path_in_image(directory.path, system());
             if (!path.empty() && needed.contains(directory.path)) {
                 tar_.directory(path, directory.attributes);
             }
@@ -106,7 +135,7 @@ public:
             const std::string target = object_in_image(checksum, "file");
             write_verified(file, object.paths.front(), target, attributes);
             for (const std::string& path : object.paths) {
-                const std::string name = path_in_image(path);
+                const std::string name = path_in_image(path, system());
                 if (name.empty()) {
                     continue;
                 }
@@ -120,7 +149,32 @@ public:
         }
     }
 
+    /// The directories of the tree alone, as an image for snapshots has them.
+    void plain_directories() {
+        for (const TreeDirectory& directory : source_.tree.directories) {
+            if (const std::string path = path_in_image(directory.path, system()); !path.empty()) {
+                tar_.directory(path, directory.attributes);
+            }
+        }
+    }
+
+    /// A copy for each path: who writes to a file of a snapshot must not change an equal one.
+    void plain_content(const std::vector<std::string>& objects) {
+        for (const std::string& checksum : objects) {
+            for (const std::string& path : source_.tree.objects.at(checksum).paths) {
+                source_.ctx.check_cancelled();
+                const FileObject file = source_.commit.load_file(checksum, path);
+                const CommitPath& described = file.described;
+                write_verified(file, path, path_in_image(path, system()),
+                               {described.mode, described.uid, described.gid,
+                                time_of_content(checksum), extended_attributes(file)});
+            }
+        }
+    }
+
 private:
+    [[nodiscard]] UpdateSystem system() const { return source_.commit.info().update_system; }
+
     /// A metadata object, once.
     void metadata(OstreeObjectType type, const std::string& checksum, const std::string& path) {
         std::string name = object_in_image(checksum, ostree_object_type_to_string(type));
@@ -194,6 +248,17 @@ private:
 };
 
 }  // namespace
+
+void write_plain_layer(const LayerSource& source, bool first,
+                       const std::vector<std::string>& objects, TarWriter& tar) {
+    LayerWriter writer(source, tar);
+    if (first) {
+        writer.plain_directories();
+    } else {
+        writer.parents_of(objects);
+    }
+    writer.plain_content(objects);
+}
 
 void write_commit_layer(const LayerSource& source, const std::vector<std::string>& objects,
                         TarWriter& tar) {

@@ -34,4 +34,11 @@ void write_commit_layer(const LayerSource& source, const std::vector<std::string
 void write_chunk_layer(const LayerSource& source, const std::vector<std::string>& objects,
                        TarWriter& tar);
 
+/// Writes a layer of an image for snapshots: the files of `objects` under all of their paths, with
+/// file capabilities (TarFormat::pax), and the directories that lead to them; the first layer has
+/// all directories of the tree. Every object's checksum is verified. Throws Error for one that is
+/// damaged.
+void write_plain_layer(const LayerSource& source, bool first,
+                       const std::vector<std::string>& objects, TarWriter& tar);
+
 }  // namespace edgegpu

@@ -9,6 +9,7 @@
 #include "execution/context.hpp"
 #include "image/entries.hpp"
 #include "support/text/nevra.hpp"
+#include "support/update_system.hpp"
 
 namespace edgegpu {
 
@@ -32,6 +33,7 @@ struct Tree {
     std::vector<Nevra> packages;
     /// "uname -r" of the kernel
     std::string kernel;
+    UpdateSystem update_system = UpdateSystem::ostree;
     /// Of an image that is a layer, directories of "/" that its parent has for file systems.
     std::vector<std::string> mount_points;
     /// Of an image that is a layer, the initramfs of its parent.

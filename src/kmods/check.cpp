@@ -11,6 +11,7 @@
 #include "image/kernel_module_name.hpp"
 #include "kmods/module_file.hpp"
 #include "kmods/symbols.hpp"
+#include "kmods/weak_updates.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/text/number.hpp"
@@ -31,7 +32,9 @@ std::vector<std::string> module_names(const std::string& driver_version) {
 /// The package with the modules, for messages.
 std::string module_package(const Tree& tree) {
     const auto found = std::ranges::find_if(tree.packages, [](const Nevra& package) {
-        return package.name.starts_with("kmod-nvidia");
+        return package.name.starts_with("kmod-nvidia") ||
+               (package.name.starts_with("nvidia-") &&
+                package.name.find("-kmp-") != std::string::npos);
     });
     return found != tree.packages.end() ? found->text() : "the driver's packages";
 }
@@ -42,7 +45,11 @@ std::map<std::string, std::string> find_modules(const std::string& driver_versio
     const std::string directory = fmt::format("/usr/lib/modules/{}/", tree.kernel);
     std::map<std::string, std::string> found;
     for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
-        if (entry.type == EntryType::file && !path.starts_with(directory + "kernel/")) {
+        if (entry.type == EntryType::directory || path.starts_with(directory + "kernel/")) {
+            continue;
+        }
+        const Entry* file = find_entry(tree, path);
+        if (file != nullptr && file->type == EntryType::file) {
             found.emplace(module_of_file(path), path);
         }
     }
@@ -93,10 +100,23 @@ std::map<std::string, std::string> find_certificates(const Tree& tree) {
     return certificates;
 }
 
+/// As the kernel compares a module that has checksums of its symbols with itself (same_magic of
+/// kernel/module): the version, which is the first word, does not count.
+bool differ_in_version_alone(const std::string& module, const std::string& kernel) {
+    const auto rest = [](const std::string& magic) {
+        return magic.substr(std::min(magic.find(' '), magic.size()));
+    };
+    return !kernel.empty() && rest(module) == rest(kernel) &&
+           module.find(" modversions") != std::string::npos;
+}
+
 void check_identity(const std::string& driver_version, const Tree& tree, const ModuleInfo& info,
                     const std::string& path, const std::string& kernel_magic) {
     const std::string magic = info.value("vermagic");
-    if (info.kernel() != tree.kernel || (!kernel_magic.empty() && magic != kernel_magic)) {
+    const bool fits = is_weak_update(path) ? differ_in_version_alone(magic, kernel_magic)
+                                           : info.kernel() == tree.kernel &&
+                                                 (kernel_magic.empty() || magic == kernel_magic);
+    if (!fits) {
         throw error("{} of {} is not for the image's kernel", path, module_package(tree))
             .traced(fmt::format("module: vermagic '{}'", magic))
             .traced(fmt::format("kernel: vermagic '{}'",
@@ -235,7 +255,7 @@ void check_kernel_modules(const Context& ctx, const std::string& driver_version,
     std::map<std::string, ModuleInfo> modules;
     for (const auto& [name, path] : find_modules(driver_version, tree)) {
         ctx.check_cancelled();
-        const std::string content = unpack_module(read_file(tree.entries.at(path).content), path);
+        const std::string content = unpack_module(read_file(find_entry(tree, path)->content), path);
         const ModuleInfo info = read_module(content, path);
         check_identity(driver_version, tree, info, path, kernel_magic);
         std::string signer = "not signed: devices with Secure Boot refuse them";

@@ -81,8 +81,12 @@ std::set<std::string> other_exports(const Context& ctx, const Tree& tree,
                                     const std::map<std::string, ModuleInfo>& modules) {
     std::set<std::string> exports;
     for (const auto& [path, entry] : entries_below(tree.entries, module_directory(tree))) {
-        if (entry.type != EntryType::file || module_of_file(path).empty() ||
+        if (entry.type == EntryType::directory || module_of_file(path).empty() ||
             path.starts_with(module_directory(tree) + "kernel/")) {
+            continue;
+        }
+        const Entry* file = find_entry(tree, path);
+        if (file == nullptr || file->type != EntryType::file) {
             continue;
         }
         ctx.check_cancelled();
@@ -90,7 +94,7 @@ std::set<std::string> other_exports(const Context& ctx, const Tree& tree,
         const ModuleInfo info =
             known != modules.end()
                 ? known->second
-                : read_module(unpack_module(read_file(entry.content), path), path);
+                : read_module(unpack_module(read_file(file->content), path), path);
         exports.insert(info.exports.begin(), info.exports.end());
     }
     return exports;

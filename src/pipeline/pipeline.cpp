@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/distro/distro.hpp"
 #include "blueprint/volume_group.hpp"
 #include "blueprint/volume_mounts.hpp"
 #include "bundles/checks/checks.hpp"
@@ -13,13 +14,10 @@
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"
 #include "compose/compose.hpp"
-#include "compose/layout.hpp"
 #include "customise/customise.hpp"
 #include "customise/initramfs/boot_tools.hpp"
-#include "customise/initramfs/initramfs.hpp"
 #include "customise/kernel/depmod.hpp"
 #include "customise/kernel/modprobe_check.hpp"
-#include "execution/parallel.hpp"
 #include "execution/stage.hpp"
 #include "fetch/driver_gpus.hpp"
 #include "fetch/fetch.hpp"
@@ -31,9 +29,11 @@
 #include "kmods/check.hpp"
 #include "kmods/gpu_stack.hpp"
 #include "kmods/kmods.hpp"
+#include "kmods/weak_updates.hpp"
 #include "microshift/config_check.hpp"
 #include "parent/parent_image.hpp"
 #include "pipeline/bundles.hpp"
+#include "pipeline/finish.hpp"
 #include "pipeline/inputs.hpp"
 #include "pipeline/microshift.hpp"
 #include "pipeline/resolve_blueprint.hpp"
@@ -45,9 +45,6 @@
 #include "rootfs/account_seeds.hpp"
 #include "rootfs/tool_root.hpp"
 #include "sandbox/user_namespace.hpp"
-#include "selinux/labels/label.hpp"
-#include "selinux/labels/overlay_labels.hpp"
-#include "selinux/selinux.hpp"
 #include "support/files/file.hpp"
 #include "support/source_date.hpp"
 #include "support/text/terminal_text.hpp"
@@ -136,25 +133,6 @@ PackageFile module_package(const Context& ctx, const Resolution& resolution, Pre
             ? *std::move(prepared.modules)
             : build_modules(ctx, prepared.module_key, resolution, packages.module_build.value());
     return package_modules(ctx, resolution, modules, signer);
-}
-
-/// Policy and initramfs depend on the tree but not on each other, and each keeps one core busy:
-/// they are built concurrently, and added to the tree when both are done. If one fails, the other
-/// is ended.
-void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
-                                const PackageGraph& graph, const PackageFiles& policy_root,
-                                Tree& tree, ToolRoot& tools) {
-    PolicyResult policy;
-    Initramfs initramfs;
-    run_both(
-        ctx,
-        [&](const Context& both) { initramfs = build_initramfs(both, blueprint, tree, tools); },
-        [&](const Context& both) {
-            policy = build_policy(both, blueprint, tree, graph, policy_root);
-        });
-    apply_policy(tree, policy);
-    put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs.file);
-    tree.initramfs_arguments = std::move(initramfs.arguments);
 }
 
 /// Logs why a new commit is or is not needed.
@@ -310,7 +288,11 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     ComposedTree composed = compose(ctx, resolution.kernel_uname, packages.image, seeds,
                                     base_of(ctx, resolved.parent.get()));
     Tree& tree = composed.tree;
+    tree.update_system = update_system(blueprint.distro);
     remove_module_leftovers(tree);
+    if (tree.update_system == UpdateSystem::snapshots) {
+        link_weak_updates(tree);
+    }
     check_kernel_modules(ctx, resolution.driver_version, tree);
     stages.end(counted(tree.entries.size(), "path"));
 
@@ -372,27 +354,20 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
                            counted(blueprint.microshift.bundles.size(), "bundle"),
                            counted(blueprint.users.size(), "user")));
 
-    stages.begin("policy", "building the SELinux policy and the initramfs of");
-    build_policy_and_initramfs(ctx, blueprint, composed.packages, packages.policy_root, tree,
-                               *tools);
-    stages.end("policy and initramfs");
-
-    stages.begin("label", "labelling");
-    run_in_order({
-        {"layout", {}, {"/"}, [&] { finish_layout(ctx, tree); }},
-        {"mount points",
-         {"layout"},
-         {"/"},
-         [&] { add_mount_points(blueprint.mount_points, tree); }},
-        {"labels", {"layout", "mount points"}, {"/"}, [&] { label_tree(ctx, tree); }},
-        {"label check", {"labels"}, {}, [&] { check_overlay_labels(blueprint.overlays, tree); }},
-    });
-    stages.end(counted(tree.entries.size(), "path") + " labelled");
+    if (tree.update_system == UpdateSystem::snapshots) {
+        finish_for_snapshots(ctx, tree, stages);
+    } else {
+        finish_for_ostree(ctx, blueprint, composed.packages, packages.policy_root, tree, *tools,
+                          stages);
+    }
 
     stages.begin("commit", "committing");
     composed.deflating.finish();
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer,
                                  options.max_upgrade_bytes);
+    if (tree.update_system == UpdateSystem::snapshots && parent && !commit.unchanged) {
+        warn_of_kept_configuration(ctx, repo, *parent, commit);
+    }
     stages.end(commit.unchanged ? "the last commit has this image already"
                                 : fmt::format("{} new objects, {}", commit.new_objects,
                                               human_size(commit.new_bytes)));

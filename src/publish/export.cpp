@@ -83,6 +83,7 @@ std::vector<Consignment> open_consignments(const Context& ctx, const RepositoryV
         const std::string checksum = commit_of_ref(repository, ref);
         Consignment consignment{repository.commit_at(checksum, ref), {}};
         require_bound(consignment.commit, ref);
+        require_deployable(consignment.commit.info());
         consignment.sources = delta_sources(ctx, repository, {ref, checksum},
                                             {request.since, std::nullopt, 0}, checksum);
         if (consignment.sources.empty() && !request.since.empty()) {

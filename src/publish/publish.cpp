@@ -91,6 +91,7 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
         static_cast<void>(commit_of_ref(source, ref));
         commits.push_back(source.open(ref));
         require_bound(commits.back(), ref);
+        require_deployable(commits.back().info());
     }
     std::vector<Release> releases;
     releases.reserve(commits.size());

@@ -72,6 +72,8 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     };
     info.version = text("version");
     info.kernel = text("ostree.linux");
+    info.update_system =
+        text(update_system_key) == snapshots_name ? UpdateSystem::snapshots : UpdateSystem::ostree;
     info.driver = text("edgegpu.nvidia-driver");
     // It may be longer than other texts.
     const VariantHandle stack = metadata_value(metadata.get(), "edgegpu.gpu-stack", "s", info.name);
@@ -102,6 +104,15 @@ bool is_name(std::string_view name) {
 }
 
 }  // namespace
+
+void require_deployable(const CommitInfo& commit) {
+    if (commit.update_system == UpdateSystem::snapshots) {
+        throw error(ErrorKind::usage,
+                    "{}: an image for transactional-update, which no ostree device can deploy",
+                    commit.name)
+            .hinted("edgegpu image --type oci writes it for `transactional-update apply-oci`");
+    }
+}
 
 std::uint64_t total_bytes(const std::vector<CommitImage>& images) {
     std::map<std::string_view, std::uint64_t> sizes;

@@ -13,6 +13,7 @@
 #include "repository/commit_advisories.hpp"
 #include "support/glib.hpp"
 #include "support/text/nevra.hpp"
+#include "support/update_system.hpp"
 
 namespace edgegpu {
 
@@ -29,6 +30,11 @@ struct CommitImage {
 /// Bytes of the layers of all images; an image with several names counts once.
 [[nodiscard]] std::uint64_t total_bytes(const std::vector<CommitImage>& images);
 
+/// The key of `CommitInfo::update_system` in a commit's metadata, and what it says of
+/// UpdateSystem::snapshots. Commits without it are for ostree.
+inline constexpr const char* update_system_key = "edgegpu.update-system";
+inline constexpr const char* snapshots_name = "transactional-update";
+
 /// Checksum and metadata of a commit. Text comes from the repository and may contain control
 /// characters.
 struct CommitInfo {
@@ -42,6 +48,7 @@ struct CommitInfo {
     std::string version;
     /// "uname -r" of the image, or empty
     std::string kernel;
+    UpdateSystem update_system = UpdateSystem::ostree;
     /// version of the NVIDIA driver, or empty
     std::string driver;
     /// JSON text of the GPU software (gpu_health/stack.hpp), which may be damaged, or empty
@@ -96,6 +103,9 @@ struct CommitPath {
     /// symlinks: the target
     std::string target;
 };
+
+/// Throws ErrorKind::usage for a commit that no ostree device can deploy: an image for snapshots.
+void require_deployable(const CommitInfo& commit);
 
 struct FileObject;
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +12,11 @@ namespace edgegpu {
 
 namespace {
 
-constexpr const char* database_directory = "/usr/share/rpm";
+/// Where an image has its database.
+std::string database_directory(const CommitInfo& commit) {
+    return commit.update_system == UpdateSystem::snapshots ? "/usr/lib/sysimage/rpm"
+                                                           : "/usr/share/rpm";
+}
 constexpr std::uint64_t largest_database = 1024U << 20U;
 constexpr std::size_t most_database_files = 32;
 
@@ -20,15 +25,16 @@ constexpr std::size_t most_database_files = 32;
 std::map<std::string, std::string> package_database(const CommitView& commit,
                                                     const std::string& except) {
     std::map<std::string, std::string> files;
-    const std::optional<CommitNode> node = commit.find(database_directory);
+    const std::string directory = database_directory(commit.info());
+    const std::optional<CommitNode> node = commit.find(directory);
     if (!node || !node->directory) {
         return files;
     }
-    for (const auto& [name, file] : commit.list(*node, database_directory)) {
+    for (const auto& [name, file] : commit.list(*node, directory)) {
         if (file.directory || name == except || files.size() == most_database_files) {
             continue;
         }
-        const std::string path = fmt::format("{}/{}", database_directory, name);
+        const std::string path = fmt::format("{}/{}", directory, name);
         if (auto content = commit.read(path, largest_database)) {
             files.emplace(name, std::move(*content));
         }

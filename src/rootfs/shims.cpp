@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Paths of the image that a shim covers.
-constexpr std::array<std::string_view, 31> covered{
+constexpr std::array<std::string_view, 34> covered{
     "/usr/sbin/semodule", "/usr/sbin/setsebool", "/usr/sbin/semanage", "/usr/sbin/load_policy",
     "/usr/sbin/restorecon", "/usr/sbin/setfiles", "/usr/sbin/fixfiles", "/usr/sbin/ldconfig",
     "/usr/bin/systemctl", "/usr/bin/udevadm", "/usr/bin/hostnamectl", "/usr/bin/timedatectl",
@@ -32,7 +32,9 @@ constexpr std::array<std::string_view, 31> covered{
     "/usr/sbin/modprobe", "/usr/sbin/useradd", "/usr/sbin/groupadd",
     // SUSE's; with perl-Bootloader 1.0, the second and third are links to the first.
     "/usr/sbin/pbl", "/usr/sbin/update-bootloader", "/usr/lib/bootloader/bootloader_entry",
-    "/usr/bin/mkinitrd", "/usr/sbin/mkinitrd"};
+    "/usr/bin/mkinitrd", "/usr/sbin/mkinitrd", "/usr/bin/mkosi-initrd", "/usr/bin/sdbootutil",
+    // It asks a package database that is not there yet (kmods/weak_updates.hpp).
+    "/usr/lib/module-init-tools/weak-modules2"};
 
 /// The programs of an image that a shim replaces.
 std::vector<CoveredProgram> programs_to_cover(const Tree& tree) {

@@ -108,9 +108,9 @@ RcloneProgram find_rclone(const Context& ctx) {
     const ProcessResult result = run_process(ctx, request);
     program.version = usable_rclone_version(result.output);
     if (program.version.empty()) {
-        const std::string_view said = lines_of(result.output).front();
+        const std::string said = result.output.substr(0, result.output.find('\n'));
         throw error("{} is too old, or does not say its version: {}", program.file.string(),
-                    printable_line(said))
+                    said.empty() ? "it printed nothing" : printable_line(said))
             .hinted(cure);
     }
     return program;

@@ -103,6 +103,15 @@ bool is_suse(std::string_view distro) {
     return !distro.empty() && split_distro({}, distro).is_suse();
 }
 
+UpdateSystem update_system(std::string_view distro) {
+    return is_suse(distro) ? UpdateSystem::snapshots : UpdateSystem::ostree;
+}
+
+bool is_usr_merged(const DistroName& distro) {
+    const bool micro = distro.name == "sl-micro" || distro.name == "opensuse-leap-micro";
+    return !distro.is_suse() || !is_older_version(distro.version, micro ? "6.0" : "16.0");
+}
+
 std::string_view enterprise_version(std::string_view distro) {
     const bool own = distro.starts_with("fedora-") || distro.starts_with("lab-");
     return own ? std::string_view() : distro.substr(distro.find('-') + 1);

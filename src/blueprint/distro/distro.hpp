@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "support/update_system.hpp"
 
 namespace edgegpu {
 
@@ -34,6 +35,11 @@ struct DistroName {
 
 /// Whether a blueprint's `distro` ("sles-15.6", or empty) is one of SUSE's.
 [[nodiscard]] bool is_suse(std::string_view distro);
+/// How devices with a blueprint's `distro` get their images: SUSE's by snapshots.
+[[nodiscard]] UpdateSystem update_system(std::string_view distro);
+/// Whether /bin, /lib and /sbin are links into /usr, as an image must have them: not so in SUSE's
+/// versions before 16, SL Micro from 6.
+[[nodiscard]] bool is_usr_merged(const DistroName& distro);
 /// The version of a distribution that numbers its own as Enterprise Linux does ("9.4" of
 /// "rhel-9.4"); empty for Fedora and the test lab, which count by themselves.
 [[nodiscard]] std::string_view enterprise_version(std::string_view distro);

@@ -13,6 +13,7 @@
 #include "blueprint/parse/login_check.hpp"
 #include "blueprint/parse/node_check.hpp"
 #include "blueprint/parse/readable.hpp"
+#include "blueprint/parse/snapshot_check.hpp"
 #include "blueprint/sources/policy_rule.hpp"
 #include "blueprint/sources/policy_source.hpp"
 #include "blueprint/tables/test_table.hpp"
@@ -284,6 +285,9 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
             mistakes.attempt(
                 [&] { require_readable(set.location, "machine set", set.source.string()); });
         }
+    }
+    if (update_system(blueprint.distro) == UpdateSystem::snapshots) {
+        check_snapshot_system(blueprint, mistakes, warnings);
     }
     find_mistakes(blueprint.test, mistakes);
     return warnings;

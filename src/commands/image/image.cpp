@@ -222,6 +222,7 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     signer.log_to(ctx.log);
     const RepositoryView repository(command.repo);
     const CommitView commit = repository.open(command.commit);
+    require_deployable(commit.info());
     const ImageChoices choices = choose_image(command, commit, console);
     const ImageRequest request = request_of(command, repository, commit, choices, console);
     const std::vector<MachineFile> machine = machine_files(command, request, choices, console);

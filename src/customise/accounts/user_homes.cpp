@@ -22,7 +22,8 @@ constexpr std::string_view key_directory = "/usr/share/edgegpu/authorized_keys.d
 /// Lines of tmpfiles.d(5) that create a user's home directory with the content of /etc/skel.
 std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std::string& group) {
     const std::string& name = user.front();
-    const std::string home = deployed_path(user[5]);
+    const std::string home =
+        tree.update_system == UpdateSystem::snapshots ? user[5] : deployed_path(user[5]);
     std::string lines = fmt::format("d {} 0700 {} {} -\n", home, name, group);
     const std::string skel = "/etc/skel/";
     for (const auto& [path, entry] : entries_below(tree.entries, skel)) {
@@ -54,8 +55,9 @@ std::string parent_homes(const std::vector<UserRequest>& users, const Tree& tree
     return kept;
 }
 
-/// Whether a home directory is in /var, and not one of the directories that several users share.
-bool is_in_var(const std::string& home) {
+/// Whether a home directory is the device's, and not one of the directories that several users
+/// share.
+bool is_of_device(const std::string& home) {
     return deployed_path(home).starts_with("/var/") &&
            (home == "/root" || std::ranges::find(moved_directories, home, &MovedDirectory::path) ==
                                    moved_directories.end());
@@ -66,11 +68,12 @@ bool is_in_var(const std::string& home) {
 void add_homes(const Context& ctx, const std::vector<UserRequest>& users, Tree& tree) {
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const auto group_names = account_names(read_accounts(tree, "/etc/group"));
-    std::string lines = "# Home directories of the blueprint's users: made at boot, in /var.\n";
+    std::string lines =
+        "# Home directories of the blueprint's users: made at boot, where they are the device's.\n";
     lines += parent_homes(users, tree);
     for (const UserRequest& request : users) {
         const AccountFile::Row& user = *passwd.find(request.name);
-        if (is_in_var(user[5])) {
+        if (is_of_device(user[5])) {
             const auto gid = static_cast<std::uint32_t>(std::strtoul(user[3].c_str(), nullptr, 10));
             const auto group = group_names.find(gid);
             lines += home_lines(tree, user, group == group_names.end() ? user[3] : group->second);

@@ -112,4 +112,14 @@ void add_updates(const Context& ctx, const std::optional<UpdatesRequest>& update
                     std::string(embedded::edgegpu_update_timer));
 }
 
+void add_snapshot_update(const Context& ctx, Tree& tree) {
+    if (find_entry(tree, "/usr/lib/systemd/system/sysinit.target") == nullptr) {
+        return;  // no systemd
+    }
+    put_entry(tree, "/usr/libexec/edgegpu/snapshot-update",
+              make_file_entry(ctx, embedded::snapshot_update, 0755));
+    add_vendor_unit(ctx, tree, "edgegpu-snapshot-update.service", "sysinit.target",
+                    std::string(embedded::edgegpu_snapshot_update_service));
+}
+
 }  // namespace edgegpu

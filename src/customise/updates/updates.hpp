@@ -13,4 +13,8 @@ namespace edgegpu {
 /// programs and time zones that the image does not have.
 void add_updates(const Context& ctx, const std::optional<UpdatesRequest>& updates, Tree& tree);
 
+/// Adds the unit that lets systemd prepare an image for snapshots at its first boot
+/// (src/customise/device/snapshot-update), if the image has systemd.
+void add_snapshot_update(const Context& ctx, Tree& tree);
+
 }  // namespace edgegpu

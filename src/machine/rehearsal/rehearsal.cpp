@@ -28,6 +28,12 @@ constexpr seconds restart_limit{1200};
 /// greenboot counts to three by default; a machine that restarts more often never comes back.
 constexpr int most_restarts = 10;
 
+CommitView open_deployable(const RepositoryView& repository, const std::string& ref) {
+    CommitView commit = repository.open(ref);
+    require_deployable(commit.info());
+    return commit;
+}
+
 /// A rehearsal that is under way.
 class Scenario {
 public:
@@ -36,7 +42,7 @@ public:
           request_(request),
           result_(result),
           repository_(request.repo),
-          commit_(repository_.open(request.ref)),
+          commit_(open_deployable(repository_, request.ref)),
           facts_(commit_facts(commit_)),
           stages_(ctx, request.ref) {
         result.repository = std::filesystem::absolute(request.repo).lexically_normal().string();
@@ -45,7 +51,7 @@ public:
         result.firmware = request.firmware;
         ref_ = followed_ref(repository_, commit_);
         if (!request.from.empty()) {
-            old_.emplace(repository_.open(request.from));
+            old_.emplace(open_deployable(repository_, request.from));
             result.from = old_->info().checksum;
             check_upgrade();
         }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
+#include "blueprint/distro/distro.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -22,7 +24,7 @@ struct BootPart {
 
 // The kernel is not listed: no image is resolved without one. dracut's ostree module is part of
 // ostree in Enterprise Linux and Fedora, and of ostree-boot in Debian and the test lab.
-constexpr std::array<BootPart, 4> parts{{
+constexpr std::array<BootPart, 4> parts_of_ostree{{
     {"systemd", {"systemd"}, {}, "systemd"},
     {"dracut, which makes the initramfs", {"dracut"}, {}, "dracut"},
     {"ostree and dracut's ostree module",
@@ -31,6 +33,26 @@ constexpr std::array<BootPart, 4> parts{{
      "ostree, or rpm-ostree"},
     {"an SELinux policy", {}, "selinux-policy-", "selinux-policy-targeted"},
 }};
+
+/// The device makes its initramfs with the image's dracut, and the next image is taken up with this
+/// one's transactional-update and podman.
+constexpr std::array<BootPart, 5> parts_of_snapshots{{
+    {"systemd", {"systemd"}, {}, "systemd"},
+    {"dracut, with which the device makes its initramfs", {"dracut"}, {}, "dracut"},
+    {"transactional-update, with which the device takes up images",
+     {"transactional-update"},
+     {},
+     "transactional-update"},
+    {"podman, which transactional-update runs", {"podman"}, {}, "podman"},
+    {"rsync, which transactional-update runs", {"rsync"}, {}, "rsync"},
+}};
+
+std::span<const BootPart> parts_of(const std::string& distro) {
+    if (update_system(distro) == UpdateSystem::snapshots) {
+        return parts_of_snapshots;
+    }
+    return parts_of_ostree;
+}
 
 bool is_policy(std::string_view name, std::string_view prefix) {
     constexpr std::array<std::string_view, 4> no_policies{"devel", "doc", "sandbox", "extra"};
@@ -52,7 +74,7 @@ std::vector<std::string> missing_boot_parts(const std::string& distro,
     if (distro.empty()) {
         return missing;
     }
-    for (const BootPart& part : parts) {
+    for (const BootPart& part : parts_of(distro)) {
         if (std::none_of(
                 resolution.packages.begin(), resolution.packages.end(),
                 [&](const ResolvedPackage& package) { return brings(package.nevra.name, part); })) {
@@ -64,12 +86,19 @@ std::vector<std::string> missing_boot_parts(const std::string& distro,
 
 void require_boot_parts(const std::filesystem::path& blueprint, const std::string& distro,
                         const PackageSet& set, const Resolution& resolution) {
+    if (!distro.empty() && !is_usr_merged(split_distro({}, distro))) {
+        throw error(ErrorKind::usage, "{}: edgegpu resolves {}, and cannot build an image of it",
+                    blueprint.string(), distro)
+            .traced("it is not usr-merged, and its transactional-update has no apply-oci")
+            .hinted("SL Micro 6, SLES 16 and openSUSE Leap 16 have both");
+    }
     const std::vector<std::string> missing = missing_boot_parts(distro, resolution);
     if (missing.empty()) {
         return;
     }
-    Error failure = error(ErrorKind::usage, "{}: the image would not boot as an ostree device",
-                          blueprint.string());
+    const bool snapshots = update_system(distro) == UpdateSystem::snapshots;
+    Error failure = error(ErrorKind::usage, "{}: the image would not {}", blueprint.string(),
+                          snapshots ? "do for transactional-update" : "boot as an ostree device");
     for (const std::string& part : missing) {
         failure.traced("it lacks " + part);
     }

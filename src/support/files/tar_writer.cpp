@@ -8,12 +8,14 @@
 
 namespace edgegpu {
 
-TarWriter::TarWriter(Sink sink)
+TarWriter::TarWriter(Sink sink, TarFormat format)
     : sink_(std::move(sink)), entry_(archive_entry_new()), archive_(archive_write_new()) {
     if (!archive_ || !entry_) {
         throw Error("libarchive: out of memory");
     }
-    check(archive_write_set_format_gnutar(archive_.get()), "cannot begin");
+    check(format == TarFormat::gnu ? archive_write_set_format_gnutar(archive_.get())
+                                   : archive_write_set_format_pax_restricted(archive_.get()),
+          "cannot begin");
     check(archive_write_set_bytes_per_block(archive_.get(), 64 * 1024), "cannot begin");
     check(archive_write_set_bytes_in_last_block(archive_.get(), 1), "cannot begin");
     check(archive_write_open2(archive_.get(), this, nullptr, &TarWriter::pass_on, nullptr, nullptr),
@@ -62,8 +64,11 @@ archive_entry* TarWriter::fresh(const std::string& path, const TarAttributes& at
     archive_entry_set_mode(entry, static_cast<mode_t>(type | attributes.mode));
     archive_entry_set_uid(entry, attributes.uid);
     archive_entry_set_gid(entry, attributes.gid);
-    archive_entry_set_mtime(entry, 0, 0);
+    archive_entry_set_mtime(entry, attributes.time, 0);
     archive_entry_set_size(entry, 0);
+    for (const auto& [name, value] : attributes.extended) {
+        archive_entry_xattr_add_entry(entry, name.c_str(), value.data(), value.size());
+    }
     return entry;
 }
 

@@ -19,17 +19,27 @@ struct TarAttributes {
     unsigned mode = 0;
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
+    /// time of modification, Unix time
+    std::int64_t time = 0;
+    /// Extended attributes, name → value; of TarFormat::pax alone.
+    std::vector<std::pair<std::string, std::string>> extended{};
 };
 
-/// Writes a tar archive in GNU's format (long names in members of their own, large numbers in base
-/// 256), as importers of ostree's container format read owners from the header alone. Times are 0,
-/// there are no names of owners. Paths are relative; all of them are bytes. The same calls give the
-/// same bytes. Members throw Error, and what `sink` throws.
+enum class TarFormat {
+    /// GNU's: long names in members of their own, large numbers in base 256. Importers of ostree's
+    /// container format read owners from the header alone.
+    gnu,
+    /// POSIX's, with extended attributes as "SCHILY.xattr.NAME", which container engines read.
+    pax
+};
+
+/// Writes a tar archive without names of owners. Paths are relative; all of them are bytes. The
+/// same calls give the same bytes. Members throw Error, and what `sink` throws.
 class TarWriter {
 public:
     /// Receives the pieces of the archive, in order.
     using Sink = std::function<void(std::string_view)>;
-    explicit TarWriter(Sink sink);
+    explicit TarWriter(Sink sink, TarFormat format = TarFormat::gnu);
     TarWriter(const TarWriter&) = delete;
     TarWriter& operator=(const TarWriter&) = delete;
     ~TarWriter() = default;
