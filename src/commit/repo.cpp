@@ -164,9 +164,9 @@ void lock_ref(Repo::Impl& repo) {
     if (!repo.lock) {
         std::string pid = read_file(repo.place(name), 64);
         pid.resize(trim_end(pid).size());
-        throw error("{}: another build (pid {}) is writing ref {}", repo.path.string(),
-                    pid.empty() ? "unknown" : pid, repo.ref)
-            .hinted("wait for it to end, or build into another repository with --repo");
+        throw error("{}: somebody else (pid {} of its machine) is writing ref {}",
+                    repo.path.string(), pid.empty() ? "unknown" : pid, repo.ref)
+            .hinted("try again when that has ended, or name another repository");
     }
 }
 
@@ -204,6 +204,22 @@ void remove_leftovers(const Repo::Impl& repo) {
     if (const Fd parent = open_at(repo.directory.get(), ref.parent_path(), O_PATH | O_DIRECTORY,
                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)) {
         remove_leftovers_at(parent.get(), ref.filename());
+    }
+}
+
+/// The summary is made in a directory of links: that must not fail when the ref is set already.
+void require_links(const Repo::Impl& repo) {
+    const Fd tmp = repo.open_directory("tmp");
+    const std::string name = fmt::format("edgegpu-link-{}", ::getpid());
+    if (::symlinkat("x", tmp.get(), name.c_str()) == 0) {
+        ::unlinkat(tmp.get(), name.c_str(), 0);
+    } else if (errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP) {
+        throw error(ErrorKind::usage,
+                    "{}: its file system has no symbolic links, which a repository needs",
+                    repo.path.string())
+            .hinted(
+                "use ext4, XFS or btrfs; for a stick with FAT or exFAT, edgegpu export writes "
+                "a file");
     }
 }
 
@@ -336,6 +352,7 @@ Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     lock_ref(*impl_);
     require_place_of_ref(impl_->directory.get(), impl_->path, ref);
     remove_leftovers(*impl_);
+    require_links(*impl_);
     impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
 }
 
@@ -352,6 +369,7 @@ Repo Repo::whole(const Context& ctx, const fs::path& path) {
     open_repository(ctx, *impl);
     lock_whole(*impl);
     remove_leftovers(*impl);
+    require_links(*impl);
     return Repo(std::move(impl));
 }
 

@@ -25,10 +25,13 @@ using Fields = std::map<std::string, std::string>;
 /// Name → field → value.
 using Accounts = std::map<std::string, Fields>;
 
-/// The rows of /usr/etc/NAME, then those of /usr/lib/NAME.
+/// Where a commit of ostree has its accounts, and, in the last one, an image for snapshots.
+constexpr std::array account_directories{"/usr/etc/", "/usr/lib/", "/etc/"};
+
+/// The rows of NAME in all of them.
 std::vector<AccountFile::Row> rows_of(const CommitView& commit, const std::string& name) {
     std::vector<AccountFile::Row> rows;
-    for (const char* directory : {"/usr/etc/", "/usr/lib/"}) {
+    for (const char* directory : account_directories) {
         const auto text = commit.read(directory + name, largest_file);
         for (AccountFile::Row& row : parse_accounts(text.value_or("")).rows) {
             rows.push_back(std::move(row));
@@ -138,7 +141,7 @@ std::vector<AccountChange> compare(const Accounts& before, const Accounts& after
 
 /// Whether an account file changed.
 bool touched(const TreeChanges& changes) {
-    for (const char* directory : {"/usr/etc/", "/usr/lib/"}) {
+    for (const char* directory : account_directories) {
         for (const char* name : {"passwd", "group", "shadow"}) {
             if (changes.contains(std::string(directory) + name)) {
                 return true;

@@ -73,7 +73,8 @@ FileTotals count_files(const TreeChanges& changes) {
 
 std::vector<ConfigChange> compare_modprobe(const CommitPair& pair, const TreeChanges& changes) {
     std::vector<ConfigChange> files;
-    for (const char* directory : {"/usr/etc/modprobe.d", "/usr/lib/modprobe.d"}) {
+    for (const char* directory :
+         {"/usr/etc/modprobe.d", "/etc/modprobe.d", "/usr/lib/modprobe.d"}) {
         for (const auto& [path, change] : changes_below(changes, directory)) {
             if (is_file_change(change)) {
                 files.push_back({path, change.kind(),

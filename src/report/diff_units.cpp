@@ -12,7 +12,8 @@ namespace edgegpu {
 namespace {
 
 /// The first directory that has a name wins.
-constexpr std::array unit_directories{"/usr/etc/systemd/system", "/usr/lib/systemd/system"};
+constexpr std::array unit_directories{"/usr/etc/systemd/system", "/etc/systemd/system",
+                                      "/usr/lib/systemd/system"};
 
 /// The parts of a path below a directory of units.
 struct UnitPath {

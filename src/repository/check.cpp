@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "image/id_map.hpp"
@@ -212,12 +213,28 @@ private:
 
     void judge_others(const std::string& path, OtherWriters writers) const {
         if (writers == OtherWriters::everybody) {
+            if (has_no_modes()) {
+                throw error("{}: every user can write to it, and its file system has no modes",
+                            name_of(path))
+                    .hinted(
+                        "use ext4, XFS or btrfs; for a stick with FAT or exFAT, edgegpu "
+                        "export writes a file");
+            }
             throw refused(path, "every user can write to it", "chmod -R o-w");
         }
         if (writers == OtherWriters::listed) {
             throw refused(path, "whom its access control list names can write to it",
                           "setfacl -R -b");
         }
+    }
+
+    /// Whether chmod does nothing there: FAT, exFAT, NTFS, and what FUSE makes of them.
+    [[nodiscard]] bool has_no_modes() const {
+        constexpr std::array<unsigned long, 5> types{0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e,
+                                                     0x65735546};
+        struct statfs found {};
+        return ::fstatfs(repository_, &found) == 0 &&
+               std::ranges::find(types, static_cast<unsigned long>(found.f_type)) != types.end();
     }
 
     [[nodiscard]] std::string name_of(const std::string& path) const {

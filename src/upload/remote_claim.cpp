@@ -66,6 +66,13 @@ Context without_cancellation(const Context& ctx) {
     return other;
 }
 
+/// Also the time during which the machine was asleep.
+std::chrono::seconds awake_or_asleep() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return std::chrono::seconds(now.tv_sec);
+}
+
 /// "build7 (pid 4711), since 2026-11-29 12:40 UTC", of the first line.
 std::string holder_in(const std::string& text) {
     return printable_line(text.substr(0, std::min<std::size_t>(text.find('\n'), 200)));
@@ -98,6 +105,19 @@ RemoteClaim::~RemoteClaim() {
     ended_signal_.notify_all();
     keeper_.join();
     withdraw();
+}
+
+void RemoteClaim::require_held() const {
+    if (lost_ || awake_or_asleep() - renewed_.load() >= dead_after) {
+        throw error(ErrorKind::fetch,
+                    "{}: this upload could not say for {} minutes that it runs, and another one "
+                    "may have gone on in its place",
+                    remote_.shown(),
+                    std::chrono::duration_cast<std::chrono::minutes>(dead_after).count())
+            .hinted(
+                "was the process or the machine stopped? Look at what is there, and upload the "
+                "newest repository again");
+    }
 }
 
 void RemoteClaim::wait(std::chrono::seconds limit) {
@@ -165,8 +185,12 @@ std::optional<RcloneProblem> RemoteClaim::write() {
     static const std::time_t begun = std::time(nullptr);
     write_file(scratch_ / name_, fmt::format("{} (pid {}), since {}\n{}\n", host_name(), ::getpid(),
                                              iso_time(begun), ++beat_));
+    const std::chrono::seconds before = awake_or_asleep();
     std::optional<RcloneProblem> problem = remote_.put_one(scratch_ / name_, name_);
     is_there_ = is_there_ || !problem;
+    if (!problem) {
+        renewed_ = before;
+    }
     return problem;
 }
 
@@ -219,6 +243,11 @@ void RemoteClaim::withdraw() {
 void RemoteClaim::keep_alive() {
     std::unique_lock lock(mutex_);
     while (!ended_signal_.wait_for(lock, between_beats, [this] { return ended_; })) {
+        if (awake_or_asleep() - renewed_.load() >= dead_after) {
+            // Whoever waited goes on by now, and must not see it come back.
+            lost_ = true;
+            return;
+        }
         // If that fails, the upload itself finds out whether it passes.
         try {
             if (const std::optional<RcloneProblem> problem = write()) {

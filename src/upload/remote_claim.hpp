@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -39,6 +40,11 @@ public:
     /// Gives it up; if the server cannot be reached, it ends by itself.
     ~RemoteClaim();
 
+    /// Throws Error if it has not been renewed for so long that somebody else may have taken it for
+    /// that of a killed upload: this process, or its machine, was stopped meanwhile, or the server
+    /// took nothing.
+    void require_held() const;
+
 private:
     /// What others have written, and since when that has been the same.
     struct Other {
@@ -58,6 +64,9 @@ private:
     RcloneRemote remote_;
     std::string name_;
     unsigned beat_ = 0;
+    /// When it was last renewed.
+    std::atomic<std::chrono::seconds> renewed_{};
+    std::atomic<bool> lost_ = false;
     bool is_there_ = false;
     std::mutex mutex_;
     std::condition_variable ended_signal_;

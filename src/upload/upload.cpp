@@ -31,8 +31,8 @@ constexpr std::chrono::hours patience_of_sending{1000};
 class Uploading {
 public:
     Uploading(const Context& ctx, const UploadRequest& request, const PublishedState& local,
-              const RcloneRemote& remote)
-        : ctx_(ctx), request_(request), local_(local), remote_(remote) {}
+              const RcloneRemote& remote, const RemoteClaim& claim)
+        : ctx_(ctx), request_(request), local_(local), remote_(remote), claim_(claim) {}
 
     /// Looks at what is there, and finds out what is to be done.
     void plan() {
@@ -91,6 +91,7 @@ public:
         }
         plan_.missing[UploadStep::superblocks] = std::move(plan_.late_superblocks);
         put({UploadStep::superblocks});
+        claim_.require_held();
         if (changes_heads_) {
             require_one_state();
         }
@@ -99,6 +100,7 @@ public:
     void remove_superfluous() {
         const bool removes = may_remove();
         if (removes) {
+            claim_.require_held();
             require_unchanged();
         }
         FileCount& count = removes ? result_.removed : result_.left;
@@ -178,6 +180,7 @@ private:
         if (paths.empty()) {
             return std::nullopt;
         }
+        claim_.require_held();
         const FileCount before = count_of(sent);
         auto problem =
             remote_.put(directory, paths, fmt::format("Cache-Control: {}", cache_control_of(step)),
@@ -224,8 +227,8 @@ private:
                      "among them",
                      remote_.shown(), paths.size(), paths.front())
             .hinted(
-                "the server, or something before it, cuts, changes or loses files. Clients see "
-                "what they saw before: upload again when it is mended");
+                "the server, or something before it, cuts, changes or loses files. Clients that "
+                "have a version keep it: upload again when it is mended");
     }
 
     /// Where the server keeps the times of files, they say since when clients have had the heads.
@@ -348,6 +351,7 @@ private:
     const UploadRequest& request_;
     const PublishedState& local_;
     const RcloneRemote& remote_;
+    const RemoteClaim& claim_;
     RemoteState there_;
     UploadPlan plan_;
     /// clients will see another version; asked before anything is sent
@@ -364,7 +368,7 @@ UploadResult upload_in_order(const Context& ctx, Stages& stages, const UploadReq
     const RcloneRemote remote(ctx, request.remote, request.bandwidth, local.scratch());
     require_place(remote);
     const RemoteClaim claim(ctx, local, request.remote, request.lock_wait);
-    Uploading uploading(ctx, request, local, remote);
+    Uploading uploading(ctx, request, local, remote, claim);
     uploading.plan();
     stages.end(fmt::format("{} files", local.files().size()));
 

@@ -101,11 +101,11 @@ TEST_F(BadDestination, TwoBuildsOnOneRef) {
     ctx.cache = work_.path() / "cache";
     const Repo held(ctx, repo(), "a/b");
     blueprint(shared());
-    EXPECT_EQ(build(), "error: " + repo().string() + ": another build (pid " +
-                           std::to_string(::getpid()) + ") is writing ref a/b\n" +
+    EXPECT_EQ(build(), "error: " + repo().string() + ": somebody else (pid " +
+                           std::to_string(::getpid()) + " of its machine) is writing ref a/b\n" +
                            during("opening the repository for") +
-                           "hint: wait for it to end, or build into another "
-                           "repository with --repo\n");
+                           "hint: try again when that has ended, or name another "
+                           "repository\n");
     EXPECT_EQ(status_, 1);
 }
 

@@ -92,8 +92,9 @@ TEST(Repo, RefsNamedByTheirPathsAreRefused) {
 TEST(Repo, TwoBuildsOnOneRefExcludeEachOther) {
     CommitFixture fixture;
     const Repo first(fixture.ctx(), fixture.repo(), "a/b");
-    EXPECT_EQ(message_of_open(fixture), fmt::format("{}: another build (pid {}) is writing ref a/b",
-                                                    fixture.repo().string(), ::getpid()));
+    EXPECT_EQ(message_of_open(fixture),
+              fmt::format("{}: somebody else (pid {} of its machine) is writing ref a/b",
+                          fixture.repo().string(), ::getpid()));
     EXPECT_EQ(message_of_open(fixture, "a/c"), "opened");
 }
 

@@ -76,6 +76,35 @@ TEST(TarWriter, KeepsWhateverAFileSystemHas) {
     EXPECT_EQ(bytes.substr(257, 7), "ustar  ");
 }
 
+TEST(TarWriter, KeepsExtendedAttributesAndTimesInTheFormatThatHasThem) {
+    std::string bytes;
+    TarWriter tar([&](std::string_view piece) { bytes += piece; }, TarFormat::pax);
+    const std::string over_256 = "usr/" + std::string(200, 'b') + '/' + std::string(200, 'c');
+    const std::string unicode = "usr/h\xc3\xa9\xe6\x97\xa5 \xf0\x9f\x90\xa7";
+    const std::string not_unicode = "usr/\xff\x01";
+    const std::string capability("\x01\0\0\x02\0\x20\0\n", 8);
+    tar.directory("usr", {0555, 0, 0});
+    tar.file("usr/ping", {0755, 4'000'000'000, 0, 1'234'567, {{"security.capability", capability}}},
+             "one");
+    tar.file(over_256, {0644, 0, 0}, "");
+    tar.file(unicode, {0644, 0, 0}, "two");
+    tar.file(not_unicode, {0644, 0, 0}, "three");
+    tar.symlink("bin", {0777, 0, 0}, not_unicode);
+    tar.finish();
+    const std::vector<TarMember> expected{
+        {'d', "usr/", "", "", 0555, 0, 0, 0},
+        {'-', "usr/ping", "", "one", 0755, 4'000'000'000, 0, 1'234'567},
+        {'-', over_256, "", "", 0644, 0, 0, 0},
+        {'-', unicode, "", "two", 0644, 0, 0, 0},
+        {'-', not_unicode, "", "three", 0644, 0, 0, 0},
+        {'l', "bin", not_unicode, "", 0777, 0, 0, 0},
+    };
+    EXPECT_EQ(members_of(bytes), expected);
+    // What container engines look for; a line of a pax header has its length first.
+    EXPECT_NE(bytes.find("SCHILY.xattr.security.capability=" + capability + "\n"),
+              std::string::npos);
+}
+
 std::string problem_with(const std::function<void(TarWriter&)>& use) {
     TarWriter tar([](std::string_view) {});
     try {

@@ -80,8 +80,8 @@ void add_signing_options(CLI::App& verb, SigningOptions& keys, const std::string
 
 void add_lock_wait(CLI::App& verb, std::string& wait) {
     verb.add_option("--lock-wait", wait,
-                    "How long to wait while somebody else has locked what is written to, such as "
-                    "10m; 0: not at all (default: lock-timeout-secs of the repository's config, "
+                    "How long to wait while prune, fsck or ostree has locked the repository, such "
+                    "as 10m; 0: not at all (default: lock-timeout-secs of the repository's config, "
                     "or 30s)")
         ->type_name("TIME")
         ->check(duration_or_zero());

@@ -66,6 +66,31 @@ bool brings(const std::string& name, const BootPart& part) {
            is_policy(name, part.prefix);
 }
 
+/// The first transactional-update that takes images.
+constexpr const char* first_with_apply_oci = "5.0";
+
+/// Before it looks for what is missing: what no package of these repositories brings.
+void require_buildable(const std::filesystem::path& blueprint, const std::string& distro,
+                       const Resolution& resolution) {
+    if (update_system(distro) == UpdateSystem::ostree) {
+        return;
+    }
+    if (!is_usr_merged(split_distro({}, distro))) {
+        throw error(ErrorKind::usage, "{}: edgegpu resolves {}, and cannot build an image of it",
+                    blueprint.string(), distro)
+            .traced("it is not usr-merged, and its transactional-update has no apply-oci")
+            .hinted("SL Micro 6, SLES 16 and openSUSE Leap 16 have both");
+    }
+    for (const ResolvedPackage& package : resolution.packages) {
+        if (package.nevra.name == "transactional-update" &&
+            is_older_version(package.nevra.version, first_with_apply_oci)) {
+            throw error(ErrorKind::usage, "{}: {} cannot take up images: it has no apply-oci",
+                        blueprint.string(), package.nevra.text())
+                .hinted(fmt::format("take version {} or newer", first_with_apply_oci));
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> missing_boot_parts(const std::string& distro,
@@ -86,12 +111,7 @@ std::vector<std::string> missing_boot_parts(const std::string& distro,
 
 void require_boot_parts(const std::filesystem::path& blueprint, const std::string& distro,
                         const PackageSet& set, const Resolution& resolution) {
-    if (!distro.empty() && !is_usr_merged(split_distro({}, distro))) {
-        throw error(ErrorKind::usage, "{}: edgegpu resolves {}, and cannot build an image of it",
-                    blueprint.string(), distro)
-            .traced("it is not usr-merged, and its transactional-update has no apply-oci")
-            .hinted("SL Micro 6, SLES 16 and openSUSE Leap 16 have both");
-    }
+    require_buildable(blueprint, distro, resolution);
     const std::vector<std::string> missing = missing_boot_parts(distro, resolution);
     if (missing.empty()) {
         return;

@@ -13,9 +13,14 @@ TarWriter::TarWriter(Sink sink, TarFormat format)
     if (!archive_ || !entry_) {
         throw Error("libarchive: out of memory");
     }
-    check(format == TarFormat::gnu ? archive_write_set_format_gnutar(archive_.get())
-                                   : archive_write_set_format_pax_restricted(archive_.get()),
-          "cannot begin");
+    if (format == TarFormat::gnu) {
+        check(archive_write_set_format_gnutar(archive_.get()), "cannot begin");
+    } else {
+        check(archive_write_set_format_pax_restricted(archive_.get()), "cannot begin");
+        // Names are bytes, whatever the locale.
+        check(archive_write_set_format_option(archive_.get(), "pax", "hdrcharset", "BINARY"),
+              "cannot begin");
+    }
     check(archive_write_set_bytes_per_block(archive_.get(), 64 * 1024), "cannot begin");
     check(archive_write_set_bytes_in_last_block(archive_.get(), 1), "cannot begin");
     check(archive_write_open2(archive_.get(), this, nullptr, &TarWriter::pass_on, nullptr, nullptr),
