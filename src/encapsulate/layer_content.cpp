@@ -151,6 +151,7 @@ public:
 
     /// The directories of the tree alone, as an image for snapshots has them.
     void plain_directories() {
+        tar_.directory("./", source_.tree.directories.front().attributes);
         for (const TreeDirectory& directory : source_.tree.directories) {
             if (const std::string path = path_in_image(directory.path, system()); !path.empty()) {
                 tar_.directory(path, directory.attributes);

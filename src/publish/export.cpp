@@ -145,7 +145,10 @@ public:
         put_objects(consignments);
         put_refs(consignments);
         stages_.begin("write", "writing the archive of");
-        write_archive();
+        const fs::path path = unfinished_.file("archive");
+        write_archive(path);
+        require_signatures(consignments);
+        give_name(path);
         stages_.end(human_size(exported_.bytes));
         return std::move(exported_);
     }
@@ -219,13 +222,11 @@ private:
     [[nodiscard]] Error too_large_for_fat(std::uint64_t bytes) const {
         return error("{}: it needs {}, and its file system has no such large files",
                      request_.output.string(), human_size(bytes))
-            .hinted(
-                "FAT has none of 4 GiB: format the medium with exFAT or ext4, or make a repository "
-                "on it: edgegpu publish --to DIR");
+            .hinted("FAT has none of 4 GiB: format the medium with exFAT or ext4");
     }
 
-    void write_archive() {
-        const fs::path path = unfinished_.file("archive");
+    /// The whole archive, without its name.
+    void write_archive(const fs::path& path) {
         const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
         if (!file) {
             throw errno_error(path.string(), errno);
@@ -248,7 +249,16 @@ private:
             throw write_error(request_.output.string(), request_.output.string(), errno);
         }
         ctx_.check_cancelled();
-        give_name(path);
+    }
+
+    /// Where nothing is known of what devices run, with the keys of the image itself. After its
+    /// objects were read: of a damaged one it is said that it is damaged.
+    void require_signatures(const std::vector<Consignment>& consignments) const {
+        for (const Consignment& consignment : consignments) {
+            if (consignment.sources.empty()) {
+                require_signed_commit(ctx_, consignment.commit, consignment.commit);
+            }
+        }
     }
 
     void give_name(const fs::path& path) const {

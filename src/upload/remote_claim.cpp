@@ -107,8 +107,12 @@ RemoteClaim::~RemoteClaim() {
     withdraw();
 }
 
+bool RemoteClaim::may_be_lost() const {
+    return lost_ || awake_or_asleep() - renewed_.load() >= dead_after;
+}
+
 void RemoteClaim::require_held() const {
-    if (lost_ || awake_or_asleep() - renewed_.load() >= dead_after) {
+    if (may_be_lost()) {
         throw error(ErrorKind::fetch,
                     "{}: this upload could not say for {} minutes that it runs, and another one "
                     "may have gone on in its place",
@@ -227,7 +231,7 @@ void RemoteClaim::withdraw() {
             problem = remote_.remove_one(name_);
             is_there_ = false;
         }
-        if (problem) {
+        if (problem && !may_be_lost()) {
             // These credentials may not be allowed to remove anything.
             write_file(scratch_ / name_, ended_text);
             problem = remote_.put_one(scratch_ / name_, name_);
@@ -243,7 +247,7 @@ void RemoteClaim::withdraw() {
 void RemoteClaim::keep_alive() {
     std::unique_lock lock(mutex_);
     while (!ended_signal_.wait_for(lock, between_beats, [this] { return ended_; })) {
-        if (awake_or_asleep() - renewed_.load() >= dead_after) {
+        if (may_be_lost()) {
             // Whoever waited goes on by now, and must not see it come back.
             lost_ = true;
             return;

@@ -51,6 +51,7 @@ private:
         std::string text;
         std::chrono::steady_clock::time_point since;
     };
+    [[nodiscard]] bool may_be_lost() const;
     void wait(std::chrono::seconds limit);
     [[nodiscard]] std::optional<RcloneProblem> write();
     [[nodiscard]] std::map<std::string, std::string> read_others() const;

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <nlohmann/json.hpp>
 
+#include "blueprint/distro/distro.hpp"
 #include "blueprint/distro/edge_package_set.hpp"
 #include "commands/commands.hpp"
 #include "pipeline/inputs.hpp"
@@ -158,8 +159,16 @@ std::string unverified_row(const Blueprint& blueprint) {
 }
 
 /// What comes after a build, as commands that can be typed. `repo` is a word of the shell.
-std::string next_steps(const std::string& ref, const std::string& repo, const std::string& url) {
+std::string next_steps(const std::string& ref, const std::string& repo, const std::string& url,
+                       UpdateSystem system) {
     const std::string name = ref.substr(ref.rfind('/') + 1);
+    if (system == UpdateSystem::snapshots) {
+        return fmt::format(
+            "\nNext:\n"
+            "  edgegpu image {0} --repo {1} --type oci --output docker://HOST/{2}:TAG\n"
+            "  transactional-update apply-oci --image HOST/{2}:TAG  # on a device\n",
+            ref, repo, name);
+    }
     const std::string place = url.empty() ? "at the [ostree] url of the devices" : "at " + url;
     return fmt::format(
         "\nNext:\n"
@@ -213,7 +222,8 @@ std::string build_summary(const BuildResult& result, const Blueprint& blueprint,
     if (const std::size_t count = console.warnings().size(); count > 0) {
         text += row("warnings", fmt::format("{}, above", count));
     }
-    return text + next_steps(commit.ref, shell_word(repo), blueprint.ostree.url);
+    return text + next_steps(commit.ref, shell_word(repo), blueprint.ostree.url,
+                             update_system(blueprint.distro));
 }
 
 }  // namespace edgegpu
