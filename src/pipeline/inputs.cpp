@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "blueprint/distro/distro.hpp"
 #include "blueprint/fields/digest.hpp"
 #include "support/files/build_id.hpp"
 #include "support/files/digest.hpp"
@@ -55,6 +56,9 @@ std::string inputs_digest(const Blueprint& blueprint, const Resolution& resoluti
     digest.update_field(program_build_id());
     digest.update_field(std::to_string(time));
     add_blueprint(digest, blueprint);
+    // Of `distro`, which else only chooses packages.
+    digest.update_field(update_system(blueprint.distro) == UpdateSystem::snapshots ? "snapshots"
+                                                                                   : "ostree");
     digest.update_field(resolution.parent ? resolution.parent->commit : std::string());
     add_packages(digest, resolution.packages);
     add_kernel_modules(digest, resolution, certificate);

@@ -14,7 +14,10 @@ using testing::HasSubstr;
 
 class WeakUpdates : public testing::Test, protected ComposeFixture {
 protected:
-    WeakUpdates() { tree.kernel = "6.4.0-150600.23.25-default"; }
+    WeakUpdates() {
+        tree.kernel = "6.4.0-150600.23.25-default";
+        tree.entries["/"] = directory_entry(0755);
+    }
 
     void put(const std::string& path) {
         tree.entries[modules + path] = make_file_entry(context, "x", 0644);
