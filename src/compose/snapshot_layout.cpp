@@ -38,9 +38,7 @@ void leave_to_device(const Context& ctx, std::string_view path, unsigned mode, T
                         "transactional-update apply-oci does not write to it)",
                         lost->first, path));
     }
-    if (entry_itself(tree, path) != nullptr) {
-        remove_entry(tree, path);
-    }
+    static_cast<void>(take_subtree(tree.entries, std::string(path)));
     tree.entries[std::string(path)] = directory_entry(mode);
 }
 
