@@ -146,8 +146,12 @@ class UpdatingDevice(Device):
             (self.bin / "sh").symlink_to("/usr/bin/bash")
         for name, text in (("sync", SYNC), ("systemctl", SYSTEMCTL), ("date", DATE)):
             self.program(name, text)
-        self.now, self.prefix = START, ()
+        self.now, self.uptime, self.prefix = START, 0, ()
         self.boot()
+
+    def boot(self, entry=0):
+        super().boot(entry)
+        self.uptime = 60
 
     def put_gpus(self, *numbers):
         """These PCI device numbers; and a network card, an audio function and a GPU of another vendor."""
@@ -163,13 +167,17 @@ class UpdatingDevice(Device):
 
     def wait(self, seconds):
         self.now += seconds
+        self.uptime += seconds
         return self
 
     def update(self, *words, syncs=0, status=0):
         """What edgegpu-update says; of the timer, if there are no words. With `syncs` the power fails at that call of sync."""
         (self.run / "clock").write_text(f"{self.now}\n")
+        (self.run / "uptime").write_text(f"{self.uptime}.25 99.50\n")
         (self.run / "syncs").write_text(str(syncs))
-        result = self.inside(*self.prefix, "sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
+        # One that waits for what never comes fails here, and does not keep the test.
+        result = self.inside("sh", "-c", 'mkdir /tmp/d/proc && cp /run/uptime /tmp/d/proc && exec timeout 300 "$@"', "sh", *self.prefix,
+                             "sh", "/tmp/d/usr/bin/edgegpu-update", *(words or ("run",)))
         unknown = self.run / "unknown"
         if not syncs and result.returncode != status or unknown.exists():
             check(f"edgegpu-update {words} has status {status}", False, f"{result.returncode} {result.stdout}"
