@@ -213,7 +213,8 @@ private:
         if (system.f_type == MSDOS_SUPER_MAGIC && bytes > largest_file_on_fat) {
             throw too_large_for_fat(bytes);
         }
-        if (bytes > space.f_bavail * std::uint64_t{space.f_frsize}) {
+        // Of some file systems of programs nothing is known.
+        if (space.f_blocks != 0 && bytes > space.f_bavail * std::uint64_t{space.f_frsize}) {
             throw error("{}: it needs {}, and {} are free", place, human_size(bytes),
                         human_size(space.f_bavail * std::uint64_t{space.f_frsize}))
                 .hinted("free some space, or name a file elsewhere with --output");
