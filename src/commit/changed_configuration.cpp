@@ -40,10 +40,13 @@ void collect_changed(const CommitPair& commits, const CommitNode& before, const 
         }
         return;
     }
-    const CommitDirectory old = commits.before.list(before, path);
-    for (const auto& [name, node] : commits.after.list(after, path)) {
-        if (const auto found = old.find(name); found != old.end()) {
-            collect_changed(commits, found->second, node, path + '/' + name, changed);
+    const CommitDirectory now = commits.after.list(after, path);
+    for (const auto& [name, node] : commits.before.list(before, path)) {
+        const std::string child = path + '/' + name;
+        if (const auto found = now.find(name); found != now.end()) {
+            collect_changed(commits, node, found->second, child, changed);
+        } else if (!is_expected(child)) {
+            changed.push_back(child);
         }
     }
 }

@@ -69,8 +69,9 @@ struct Parent {
 [[nodiscard]] std::optional<Parent> read_parent(const Context& ctx, const Repo& repo,
                                                 const OstreeRequest& ostree, Signer& signer);
 
-/// The files and links below /etc that both commits have, with other content, mode or owner;
-/// without those of accounts. Sorted. Throws Error for what cannot be read.
+/// What is below /etc of the commit `before` and otherwise in `after`, or not at all: files and
+/// links with other content, mode or owner, and directories that are gone; without the files of
+/// accounts. Sorted. Throws Error for what cannot be read.
 [[nodiscard]] std::vector<std::string> changed_configuration(const Repo& repo,
                                                              const std::string& before,
                                                              const std::string& after);

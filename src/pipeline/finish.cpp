@@ -79,8 +79,8 @@ void warn_of_kept_configuration(const Context& ctx, const Repo& repo, const Pare
     files.resize(std::min(count, shown));
     ctx.console->warn(fmt::format(
         "devices that have the version before ({}) keep their own files of /etc, so that what "
-        "this one changes there does not reach them: {}{}; new files do, and so does what is in "
-        "/usr",
+        "this one changes or removes there does not reach them: {}{}; new files do, and so does "
+        "what is in /usr",
         parent.checksum, fmt::join(files, ", "),
         count > shown ? fmt::format(" and {} more", count - shown) : ""));
 }

@@ -21,8 +21,8 @@ void finish_for_ostree(const Context& ctx, const Blueprint& blueprint, const Pac
 /// files, when they take the image up.
 void finish_for_snapshots(const Context& ctx, Tree& tree, Stages& stages);
 
-/// Warns of files in /etc that `commit`, an image for snapshots, has otherwise than `parent`:
-/// devices with that one keep what they have.
+/// Warns of files in /etc that `commit`, an image for snapshots, has otherwise than `parent`, or
+/// not: devices with that one keep what they have.
 void warn_of_kept_configuration(const Context& ctx, const Repo& repo, const Parent& parent,
                                 const Commit& commit);
 
