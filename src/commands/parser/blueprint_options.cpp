@@ -67,10 +67,9 @@ void add_build(CLI::App& app, BuildCommand& build) {
                   "Lockfile to write, or to read with --locked (default: beside the "
                   "blueprint, its name with .lock; with --set or --parameters, name and "
                   "ref)");
-    add_value(*verb, "--lock-dir", build.lock_dir, "DIR",
-              "Directory of lockfiles with their default names, also of several blueprints "
-              "(default: that of each blueprint)")
-        ->check(not_empty())
+    add_nonempty(*verb, "--lock-dir", build.lock_dir, "DIR",
+                 "Directory of lockfiles with their default names, also of several blueprints "
+                 "(default: that of each blueprint)")
         ->excludes(lock);
     verb->add_flag("--locked", build.locked, "Build exactly the packages of the lockfile, or fail");
     add_explain_option(*verb, build.explain);
@@ -84,13 +83,12 @@ void add_build(CLI::App& app, BuildCommand& build) {
             "Compression of new objects: fast takes less time and more space, best the opposite; "
             "checksums do not depend on it (default: zlib-level in the config of the repository, "
             "else level 6)")
-        ->check(one_of({"fast", "default", "best"}))
+        ->check(one_of("fast|default|best"))
         ->type_name("fast|default|best");
-    add_value(*verb, "--max-upgrade-bytes", build.max_upgrade_bytes, "SIZE",
-              "Fail, and leave the ref as it is, if a device with the parent commit would "
-              "have to download more than this, such as 200M, without a static delta "
-              "(default: no limit)")
-        ->check(size_text());
+    add_size(*verb, "--max-upgrade-bytes", build.max_upgrade_bytes,
+             "Fail, and leave the ref as it is, if a device with the parent commit would "
+             "have to download more than this, such as 200M, without a static delta "
+             "(default: no limit)");
     add_value(*verb, "--jobs", build.jobs, "N",
               "Number of worker threads; with several blueprints, number of parallel builds, "
               "which share the processors (default: number of processors)")
@@ -99,10 +97,9 @@ void add_build(CLI::App& app, BuildCommand& build) {
               "Time limit for each program of the image, such as a scriptlet or dracut; six "
               "times as long for compiling kernel modules; 0: no limit (default: 600)")
         ->check(number_in(0, 86400));
-    add_value(*verb, "--cache-max-size", build.cache_max_size, "SIZE",
-              "After the build, remove the least recently used entries until the cache is no "
-              "larger than this, such as 20G or 500M (default: remove nothing)")
-        ->check(size_text());
+    add_size(*verb, "--cache-max-size", build.cache_max_size,
+             "After the build, remove the least recently used entries until the cache is no "
+             "larger than this, such as 20G or 500M (default: remove nothing)");
 }
 
 void add_resolve(CLI::App& app, ResolveCommand& resolve) {
@@ -165,10 +162,9 @@ void add_openshift(CLI::App& app, OpenshiftCommand& openshift) {
     add_value(*verb, "--digest", openshift.digest, "SHA256",
               "Digest of the image in its registry, as edgegpu image --type oci prints it")
         ->required();
-    add_value(*verb, "--output", openshift.output, "DIR",
-              "New directory for the objects; oc apply -k takes it")
-        ->required()
-        ->check(not_empty());
+    add_nonempty(*verb, "--output", openshift.output, "DIR",
+                 "New directory for the objects; oc apply -k takes it")
+        ->required();
     add_value(*verb, "--repo", openshift.repo, "DIR",
               "ostree repository with the commit (default: repo, in the working directory)");
     add_value(*verb, "--commit", openshift.commit, "COMMIT",

@@ -1,17 +1,19 @@
 #include "commands/parser/option_values.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "support/text/quantity.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
-CLI::Validator one_of(std::vector<std::string> choices) {
-    return {[choices = std::move(choices)](std::string& value) -> std::string {
+CLI::Validator one_of(const std::string& words) {
+    return {[words](std::string& value) -> std::string {
+                const std::vector<std::string_view> choices = split(words, '|');
                 if (std::ranges::find(choices, value) != choices.end()) {
                     return "";
                 }

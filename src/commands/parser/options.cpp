@@ -1,9 +1,7 @@
 #include "commands/parser/options.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <vector>
 
 #include "commands/parser/option_values.hpp"
 
@@ -17,30 +15,20 @@ constexpr const char* footer =
     "77 unchanged (with --unchanged-exit-77);\n"
     "130 interrupted. The result goes to stdout, everything else to stderr. NO_COLOR is honoured.";
 
-const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
-
 void add_log_options(CLI::App& app, GlobalOptions& global) {
     add_value(app, "--log", global.log_file, "FILE",
               "Append log records to this file: decisions, programs with their whole output, "
               "requests; "
               "without passwords and keys");
-    app.add_option_function<std::string>(
-           "--log-format",
-           [&global](const std::string& format) {
-               global.log_format = format == "json" ? LogFormat::json : LogFormat::text;
-           },
-           "Format of log files; json: one object per line (default: text)")
-        ->check(one_of({"text", "json"}))
-        ->type_name("text|json");
-    app.add_option_function<std::string>(
-           "--log-level",
-           [&global](const std::string& name) {
-               const auto found = std::ranges::find(level_names, name);
-               global.log_level = static_cast<LogLevel>(found - level_names.begin());
-           },
-           "Show log records up to this level on stderr")
-        ->check(one_of(level_names))
-        ->type_name("error|warning|info|debug");
+    add_choice(app, "--log-format", global.log_format,
+               {{"text", LogFormat::text}, {"json", LogFormat::json}},
+               "Format of log files; json: one object per line (default: text)");
+    add_choice(app, "--log-level", global.log_level,
+               {{"error", LogLevel::error},
+                {"warning", LogLevel::warning},
+                {"info", LogLevel::info},
+                {"debug", LogLevel::debug}},
+               "Show log records up to this level on stderr");
     app.add_flag_function(
         "-v,--verbose",
         [&global](std::int64_t count) {
@@ -53,16 +41,9 @@ void add_log_options(CLI::App& app, GlobalOptions& global) {
 
 void add_global(CLI::App& app, GlobalOptions& global) {
     add_log_options(app, global);
-    app.add_option_function<std::string>(
-           "--color",
-           [&global](const std::string& when) {
-               global.color = when == "always"  ? Color::always
-                              : when == "never" ? Color::never
-                                                : Color::automatic;
-           },
-           "Colour messages; auto: on a terminal, unless NO_COLOR is set (default: auto)")
-        ->check(one_of({"auto", "always", "never"}))
-        ->type_name("auto|always|never");
+    add_choice(app, "--color", global.color,
+               {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}},
+               "Colour messages; auto: on a terminal, unless NO_COLOR is set (default: auto)");
     app.add_flag("-q,--quiet", global.quiet, "Show warnings and errors only")
         ->excludes(app.get_option("--verbose"), app.get_option("--log-level"));
     app.add_flag("--json", global.json, "Print the result as one JSON document");
@@ -86,10 +67,9 @@ void add_init(CLI::App& app, InitCommand& init) {
         ->allow_extra_args(false);
     add_value(*verb, "--driver", init.driver, "BRANCH",
               "Branch or version of the driver, such as 570 (default: latest)");
-    add_value(*verb, "--workload", init.workload, "podman|microshift|none",
-              "What runs on the devices: containers of podman or of MicroShift, or programs "
-              "of the image (default: podman)")
-        ->check(one_of({"podman", "microshift", "none"}));
+    add_choice(*verb, "--workload", init.workload, "podman|microshift|none",
+               "What runs on the devices: containers of podman or of MicroShift, or programs "
+               "of the image (default: podman)");
     add_value(*verb, "--user", init.user, "NAME",
               "Who may log in, and use sudo (default: operator)");
     add_value(*verb, "--key", init.key, "FILE", "File with the public SSH key of this user")
@@ -115,14 +95,12 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
 void add_cache(CLI::App& app, CacheCommand& cache) {
     CLI::App* verb = app.add_subcommand(
         "cache", "Show the contents of the cache, or remove entries that are no longer used");
-    add_value(*verb, "ACTION", cache.action, "prune",
-              "prune: remove entries beyond the limits below; safe while builds run")
-        ->check(one_of({"prune"}));
+    add_choice(*verb, "ACTION", cache.action, "prune",
+               "prune: remove entries beyond the limits below; safe while builds run");
     add_cache_dir(*verb, cache.cache_dir);
-    add_value(*verb, "--max-size", cache.max_size, "SIZE",
-              "Remove the least recently used entries until the cache is no larger than "
-              "this, such as 20G or 500M")
-        ->check(size_text());
+    add_size(*verb, "--max-size", cache.max_size,
+             "Remove the least recently used entries until the cache is no larger than "
+             "this, such as 20G or 500M");
     add_value(*verb, "--unused-for", cache.unused_for, "TIME",
               "Remove entries that have not been used for this long, such as 30d or 12h")
         ->check(duration_text());
@@ -187,17 +165,12 @@ void add_options(CLI::App& app, CommandLine& arguments) {
         ->type_name("COMMAND");
     CLI::App* completion = app.add_subcommand(
         "completion", "Print a completion script for a shell, or words that such a script offers");
-    completion
-        ->add_option("SHELL", arguments.completed,
-                     "The shell; commits, bundles, gpus: the refs of a repository, the shipped "
-                     "bundles, parts of the names of GPUs")
-        ->required()
-        ->check(one_of({"bash", "zsh", "fish", "commits", "bundles", "gpus"}))
-        ->type_name("bash|zsh|fish|commits|bundles|gpus");
-    completion
-        ->add_option("--repo", arguments.completed_repo,
-                     "ostree repository of commits (default: repo, in the working directory)")
-        ->type_name("DIR");
+    add_choice(*completion, "SHELL", arguments.completed, "bash|zsh|fish|commits|bundles|gpus",
+               "The shell; commits, bundles, gpus: the refs of a repository, the shipped "
+               "bundles, parts of the names of GPUs")
+        ->required();
+    add_value(*completion, "--repo", arguments.completed_repo, "DIR",
+              "ostree repository of commits (default: repo, in the working directory)");
     app.add_subcommand("manual", "Print the manual page edgegpu(1), for man -l -");
     for (CLI::App* verb : app.get_subcommands({})) {
         verb->group("Commands");

@@ -9,25 +9,21 @@ namespace {
 
 /// What `start` takes.
 void add_wave_options(CLI::App& verb, RolloutCommand& rollout) {
-    add_value(verb, "--commit", rollout.commit, "COMMIT",
-              "start: the commit that devices get (default: the one that REF has); abort: "
-              "the one that they get no more (default: the newest)")
-        ->check(not_empty());
-    add_value(verb, "--at", rollout.at, "TIME",
-              "start: when the first devices get it, UTC, such as 2027-01-31T22:00 (default: "
-              "now)")
-        ->check(not_empty());
-    add_value(verb, "--share", rollout.share, "PERCENT",
-              "start: the share of devices that get it at once, such as 5% (default: 5%)")
-        ->check(not_empty());
+    add_nonempty(verb, "--commit", rollout.commit, "COMMIT",
+                 "start: the commit that devices get (default: the one that REF has); abort: "
+                 "the one that they get no more (default: the newest)");
+    add_nonempty(verb, "--at", rollout.at, "TIME",
+                 "start: when the first devices get it, UTC, such as 2027-01-31T22:00 (default: "
+                 "now)");
+    add_nonempty(verb, "--share", rollout.share, "PERCENT",
+                 "start: the share of devices that get it at once, such as 5% (default: 5%)");
     add_value(verb, "--over", rollout.over, "TIME",
               "start: how long it takes from there to all devices, such as 48h; 0: it stays "
               "at that share (default: 48h)")
         ->check(duration_or_zero());
-    add_value(verb, "--barrier", rollout.barrier, "TEXT",
-              "start: older releases get to later ones through this one only, for this "
-              "reason")
-        ->check(not_empty());
+    add_nonempty(verb, "--barrier", rollout.barrier, "TEXT",
+                 "start: older releases get to later ones through this one only, for this "
+                 "reason");
     add_value(verb, "--reason", rollout.reason, "TEXT",
               "Why, for the plan: start, pause and abort");
     add_value(verb, "--expires", rollout.expires, "TIME",
@@ -43,13 +39,11 @@ void add_health_options(CLI::App& verb, RolloutCommand& rollout) {
     add_value(verb, "--devices", rollout.devices, "N",
               "How many devices there are, for numbers of devices (default: 10000)")
         ->check(number_in(1, most));
-    add_value(verb, "--health-from", rollout.health_from, "FILE",
-              "status and check: reports of devices, a file or a directory of files")
-        ->check(not_empty());
-    add_value(verb, "--max-failures", rollout.max_failures, "PERCENT",
-              "check: pause above this share of failures among the devices that have tried, "
-              "such as 2%")
-        ->check(not_empty());
+    add_nonempty(verb, "--health-from", rollout.health_from, "FILE",
+                 "status and check: reports of devices, a file or a directory of files");
+    add_nonempty(verb, "--max-failures", rollout.max_failures, "PERCENT",
+                 "check: pause above this share of failures among the devices that have tried, "
+                 "such as 2%");
     add_value(verb, "--min-reports", rollout.min_reports, "N",
               "check: go on while fewer devices have tried (default: 1)")
         ->check(number_in(1, most));
@@ -63,15 +57,11 @@ void add_health_options(CLI::App& verb, RolloutCommand& rollout) {
 void add_rollout(CLI::App& app, RolloutCommand& rollout) {
     CLI::App* verb = app.add_subcommand(
         "rollout", "Give the devices of a ref a version one after another, and only where it fits");
-    verb->add_option("ACTION", rollout.action,
-                     "start, pause, resume or abort a rollout; renew the plan before it expires; "
-                     "show its status; check what devices report, and pause it if they fail")
-        ->required()
-        ->check(one_of({"start", "pause", "resume", "abort", "renew", "status", "check"}))
-        ->type_name("start|pause|resume|abort|renew|status|check");
-    verb->add_option("REF", rollout.ref, "The ref that the devices follow")
-        ->required()
-        ->type_name("COMMIT");
+    add_choice(*verb, "ACTION", rollout.action, "start|pause|resume|abort|renew|status|check",
+               "start, pause, resume or abort a rollout; renew the plan before it expires; "
+               "show its status; check what devices report, and pause it if they fail")
+        ->required();
+    add_value(*verb, "REF", rollout.ref, "COMMIT", "The ref that the devices follow")->required();
     add_value(*verb, "--repo", rollout.repo, "DIR",
               "Repository that devices pull from (default: repo, in the working directory)");
     add_wave_options(*verb, rollout);

@@ -8,25 +8,14 @@ namespace edgegpu {
 namespace {
 
 void add_machine_options(CLI::App& verb, TestCommand& test) {
-    verb.add_option_function<std::string>(
-            "--accel",
-            [&test](const std::string& name) {
-                test.accelerator = name == "kvm"   ? Accelerator::kvm
-                                   : name == "tcg" ? Accelerator::tcg
-                                                   : Accelerator::automatic;
-            },
-            "What executes the machine's instructions; auto: KVM if a machine starts with it, else "
-            "TCG, which emulates them (default: auto)")
-        ->check(one_of({"auto", "kvm", "tcg"}))
-        ->type_name("auto|kvm|tcg");
-    verb.add_option_function<std::string>(
-            "--firmware",
-            [&test](const std::string& name) {
-                test.firmware = name == "bios" ? Firmware::bios : Firmware::uefi;
-            },
-            "Firmware that starts the disk (default: uefi)")
-        ->check(one_of({"uefi", "bios"}))
-        ->type_name("uefi|bios");
+    add_choice(
+        verb, "--accel", test.accelerator,
+        {{"auto", Accelerator::automatic}, {"kvm", Accelerator::kvm}, {"tcg", Accelerator::tcg}},
+        "What executes the machine's instructions; auto: KVM if a machine starts with it, "
+        "else TCG, which emulates them (default: auto)");
+    add_choice(verb, "--firmware", test.firmware,
+               {{"uefi", Firmware::uefi}, {"bios", Firmware::bios}},
+               "Firmware that starts the disk (default: uefi)");
     verb.add_flag("--keep", test.keep,
                   "Keep the machine's disk and all its files, and print where they are");
     add_value(verb, "--output", test.output, "DIR",
