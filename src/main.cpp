@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
 

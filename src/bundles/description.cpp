@@ -1,6 +1,5 @@
 #include "bundles/description.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>

@@ -8,7 +8,6 @@
 
 #include "bundles/json_value.hpp"
 #include "support/error.hpp"
-#include "support/text/text.hpp"
 #include "yaml/yaml_json.hpp"
 
 namespace edgegpu {

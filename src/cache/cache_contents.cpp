@@ -8,9 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <system_error>
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "cache/cache_lock.hpp"

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,14 +1,11 @@
 #include "cache/store.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "cache/last_use.hpp"

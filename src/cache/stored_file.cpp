@@ -1,14 +1,10 @@
 #include "cache/stored_file.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <string_view>
-#include <system_error>
-#include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

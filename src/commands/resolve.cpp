@@ -1,8 +1,6 @@
 #include <optional>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "blueprint/blueprint.hpp"
 #include "bundles/render.hpp"
 #include "cache/cache_lock.hpp"

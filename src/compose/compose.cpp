@@ -19,7 +19,6 @@
 #include "rootfs/lower.hpp"
 #include "rootfs/order.hpp"
 #include "rootfs/scriptlets.hpp"
-#include "rootfs/shims.hpp"
 #include "rootfs/unite.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"

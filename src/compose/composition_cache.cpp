@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "image/kept_entries.hpp"
 #include "image/overlay.hpp"
 #include "rootfs/shims.hpp"
 #include "support/error.hpp"

@@ -1,7 +1,6 @@
 #include "delta/binary_diff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>

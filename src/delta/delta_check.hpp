@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "support/glib.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

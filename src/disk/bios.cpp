@@ -1,6 +1,5 @@
 #include "disk/bios.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #include "disk/ext4/disk_write.hpp"
-#include "disk/grub.hpp"
 #include "disk/partitions.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"

@@ -1,6 +1,5 @@
 #include "disk/boot_loaders.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -1,14 +1,12 @@
 #include "disk/commit_objects.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "execution/parallel.hpp"
 #include "repository/file_object.hpp"

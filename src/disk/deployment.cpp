@@ -1,6 +1,5 @@
 #include "disk/deployment.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <unordered_map>

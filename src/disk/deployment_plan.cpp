@@ -17,7 +17,6 @@
 #include "repository/remote_config.hpp"
 #include "support/assignments.hpp"
 #include "support/error.hpp"
-#include "support/text/boot_arguments.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {

@@ -1,15 +1,11 @@
 #include "disk/disk.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "disk/bios.hpp"
 #include "disk/boot_loaders.hpp"

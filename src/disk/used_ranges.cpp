@@ -1,7 +1,6 @@
 #include "disk/used_ranges.hpp"
 
 #include <cerrno>
-#include <string_view>
 
 #include "disk/ext4/ext4_image.hpp"
 #include "disk/partitions.hpp"

@@ -1,6 +1,5 @@
 #include "doctor/programs.hpp"
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>

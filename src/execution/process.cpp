@@ -1,6 +1,5 @@
 #include "execution/process.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>

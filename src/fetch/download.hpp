@@ -4,7 +4,6 @@
 #include <functional>
 #include <string>
 
-#include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 

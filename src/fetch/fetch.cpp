@@ -1,11 +1,9 @@
 #include "fetch/fetch.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <system_error>

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "fetch/package_content.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 

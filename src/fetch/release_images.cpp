@@ -12,7 +12,6 @@
 #include "resolve/stage/plan.hpp"
 #include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

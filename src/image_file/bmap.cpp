@@ -1,11 +1,8 @@
 #include "image_file/bmap.hpp"
 
-#include <algorithm>
 #include <cerrno>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "disk/used_ranges.hpp"
 #include "support/error.hpp"

@@ -7,7 +7,6 @@
 
 #include "support/error.hpp"
 #include "support/files/decompress.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

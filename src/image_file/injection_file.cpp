@@ -23,7 +23,6 @@
 #include "support/files/file.hpp"
 #include "support/source_location.hpp"
 #include "support/text/deployed_path.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "disk/grub.hpp"

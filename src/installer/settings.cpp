@@ -1,6 +1,5 @@
 #include "installer/settings.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cache/store.hpp"
 #include "kmods/package.hpp"

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/repository.hpp"
 #include "execution/context.hpp"
 #include "fetch/fetch.hpp"
 #include "kmods/build_root.hpp"

@@ -1,6 +1,5 @@
 #include "log/build_log.hpp"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 #include <string_view>

@@ -1,8 +1,6 @@
 #include "log/console.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 

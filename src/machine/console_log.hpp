@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 

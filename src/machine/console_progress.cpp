@@ -1,6 +1,5 @@
 #include "machine/console_progress.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

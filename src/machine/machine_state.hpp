@@ -2,8 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,10 +1,8 @@
 #include "machine/server_certificate.hpp"
 
 #include <array>
-#include <utility>
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
-#include "support/text/text.hpp"
 #include "yaml/yaml.hpp"
 #include "yaml/yaml_json.hpp"
 

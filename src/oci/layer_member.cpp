@@ -3,7 +3,6 @@
 #include <climits>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "openpgp/key_file.hpp"
-
 namespace edgegpu {
 
 /// The public keys for packages of one repository.

@@ -1,9 +1,6 @@
 #include "openshift/node_image.hpp"
 
 #include <algorithm>
-#include <string_view>
-
-#include <fmt/format.h>
 
 #include "oci/manifest.hpp"
 #include "oci/skopeo.hpp"

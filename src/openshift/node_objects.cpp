@@ -1,6 +1,5 @@
 #include "openshift/node_objects.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "parent/object_writer.hpp"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>

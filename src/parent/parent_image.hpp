@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -9,7 +8,6 @@
 
 #include "blueprint/image_settings.hpp"
 #include "execution/context.hpp"
-#include "image/tree.hpp"
 #include "repository/commit_view.hpp"
 #include "rootfs/import.hpp"
 

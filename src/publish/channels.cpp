@@ -1,6 +1,5 @@
 #include "publish/channels.hpp"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>

@@ -4,16 +4,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commit/repository.hpp"

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <optional>
 #include <string_view>
 
 #include <fcntl.h>

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <map>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "publish/publish.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>

@@ -1,6 +1,5 @@
 #include "report/line_changes.hpp"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "support/text/text.hpp"

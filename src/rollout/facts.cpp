@@ -1,7 +1,6 @@
 #include "rollout/facts.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "microshift/version.hpp"
 #include "repository/ostree_object.hpp"

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,12 +14,10 @@
 #include "execution/program_path.hpp"
 #include "sandbox/bubblewrap.hpp"
 #include "sandbox/host_name.hpp"
-#include "sandbox/seccomp.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
 #include "support/handles.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

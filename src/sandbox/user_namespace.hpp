@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "image/id_map.hpp"
-
 namespace edgegpu {
 
 /// Enters the namespaces of a build: a user namespace with the ids of an image (0 … 65534 are

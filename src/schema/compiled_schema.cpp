@@ -1,6 +1,5 @@
 #include "schema/compiled_schema.hpp"
 
-#include <exception>
 #include <new>
 #include <optional>
 

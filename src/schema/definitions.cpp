@@ -1,6 +1,5 @@
 #include "schema/definitions.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "support/error.hpp"

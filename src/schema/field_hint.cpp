@@ -1,6 +1,5 @@
 #include "schema/field_hint.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>

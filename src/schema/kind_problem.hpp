@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "schema/schema_problem.hpp"
 #include "schema/schema_table.hpp"

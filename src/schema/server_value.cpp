@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 #include <fmt/format.h>
 

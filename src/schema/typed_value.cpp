@@ -1,6 +1,5 @@
 #include "schema/typed_value.hpp"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include <gpgme.h>
 
 #include "support/handles.hpp"

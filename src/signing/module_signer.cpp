@@ -1,7 +1,5 @@
 #include "signing/module_signer.hpp"
 
-#include <cstring>
-
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include <curl/curl.h>
 #include <sys/socket.h>

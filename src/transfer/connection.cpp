@@ -1,9 +1,7 @@
 #include "transfer/connection.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
-#include <string_view>
 
 #include "support/error.hpp"
 #include "transfer/url.hpp"

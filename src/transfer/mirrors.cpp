@@ -1,13 +1,11 @@
 #include "transfer/mirrors.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <librepo/librepo.h>
-#include <unistd.h>
 
 #include "support/error.hpp"
 #include "support/files/file.hpp"

@@ -1,6 +1,5 @@
 #include "transfer/part_file.hpp"
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "support/files/checksum.hpp"
 #include "support/handles.hpp"

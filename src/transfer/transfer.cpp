@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fcntl.h>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/openat2.h>
 
 #include "cache/file_lock.hpp"

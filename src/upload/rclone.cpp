@@ -1,7 +1,6 @@
 #include "upload/rclone.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -11,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "execution/background_process.hpp"

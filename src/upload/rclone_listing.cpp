@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

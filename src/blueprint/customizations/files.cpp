@@ -1,6 +1,5 @@
 #include <array>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

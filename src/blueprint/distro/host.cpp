@@ -1,6 +1,5 @@
 #include "blueprint/distro/host.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -9,7 +8,6 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

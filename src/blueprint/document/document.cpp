@@ -1,6 +1,5 @@
 #include "blueprint/document/document.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ctime>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,12 +18,10 @@
 #include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
-#include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
 #include "support/files/data_directory.hpp"
 #include "support/files/file.hpp"
 #include "support/text/percent_encoding.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -1,8 +1,6 @@
 #include "blueprint/parse/content_check.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

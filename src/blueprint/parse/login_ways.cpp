@@ -1,7 +1,6 @@
 #include "blueprint/parse/login_ways.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <regex>
 
 #include "blueprint/accounts.hpp"

@@ -3,7 +3,6 @@
 #include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"
-#include "blueprint/toml/variables.hpp"
 
 namespace edgegpu {
 

@@ -7,7 +7,6 @@
 #include "blueprint/repositories/repo_ini.hpp"
 #include "blueprint/repositories/repositories.hpp"
 #include "blueprint/repositories/transfer.hpp"
-#include "blueprint/toml/validate.hpp"
 #include "support/files/file.hpp"
 #include "support/secrets.hpp"
 #include "support/source_location.hpp"

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "blueprint/toml/mistakes.hpp"
 
 namespace edgegpu {

@@ -1,6 +1,5 @@
 #include "blueprint/sources/source_directory.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <vector>

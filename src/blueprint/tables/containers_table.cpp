@@ -4,7 +4,6 @@
 
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/toml_reader.hpp"
-#include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
 #include "oci/reference.hpp"
 

@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <numeric>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>

@@ -10,7 +10,6 @@
 #include "blueprint/tables/bundle_table.hpp"
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

@@ -1,7 +1,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <regex>
 #include <set>
 #include <string>

@@ -6,7 +6,6 @@
 #include "blueprint/tables/tables.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "support/source_location.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

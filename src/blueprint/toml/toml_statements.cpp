@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "support/text/text.hpp"
-
 namespace edgegpu {
 
 namespace {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include "bundles/checks/findings.hpp"
 #include "bundles/checks/image_facts.hpp"
 #include "bundles/privileges/rbac.hpp"
-#include "schema/kubernetes_schemas.hpp"
 
 namespace edgegpu {
 

@@ -12,7 +12,6 @@
 #include "blueprint/distro/edge_package_set.hpp"
 #include "commands/commands.hpp"
 #include "pipeline/inputs.hpp"
-#include "support/text/quantity.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/terminal_text.hpp"
 

@@ -20,7 +20,6 @@
 #include "repository/followed_ref.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
-#include "support/text/quantity.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"

@@ -1,7 +1,6 @@
 #include "commands/image/image_machine.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

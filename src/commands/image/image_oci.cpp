@@ -1,6 +1,5 @@
 #include "commands/image/image_oci.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,7 +20,6 @@
 #include "repository/commit_view.hpp"
 #include "repository/followed_ref.hpp"
 #include "support/error.hpp"
-#include "support/text/quantity.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {

@@ -1,7 +1,5 @@
-#include <filesystem>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "commands/parser/option_values.hpp"
 #include "commands/parser/options.hpp"

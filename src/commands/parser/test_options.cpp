@@ -1,5 +1,3 @@
-#include <string>
-
 #include "commands/parser/option_values.hpp"
 #include "commands/parser/options.hpp"
 

@@ -1,6 +1,5 @@
 #include "publish/promote.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>

@@ -1,7 +1,5 @@
 #include "commands/published/promotion_json.hpp"
 
-#include <fmt/format.h>
-
 #include "commands/published/publish_result.hpp"
 #include "support/text/text.hpp"
 

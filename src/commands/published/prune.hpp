@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "execution/context.hpp"
 #include "publish/prune_plan.hpp"
 #include "signing/signer.hpp"
 

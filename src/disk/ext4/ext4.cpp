@@ -1,7 +1,6 @@
 #include "disk/ext4/ext4.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -10,7 +9,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "disk/ext4/disk_write.hpp"

@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "gpu_health/ask/containers.hpp"

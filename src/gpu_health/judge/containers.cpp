@@ -3,7 +3,6 @@
 
 #include "gpu_health/judge/examination.hpp"
 #include "support/text/number.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu::gpu_health {
 

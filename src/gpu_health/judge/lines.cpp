@@ -1,7 +1,4 @@
-#include <algorithm>
-
 #include "gpu_health/judge/examination.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu::gpu_health {
 

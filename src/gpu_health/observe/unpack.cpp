@@ -1,6 +1,5 @@
 #include "gpu_health/observe/unpack.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>

@@ -1,6 +1,5 @@
 #include "gpu_health/program/configuration.hpp"
 
-#include <array>
 #include <exception>
 
 #include "gpu_health/program/files.hpp"

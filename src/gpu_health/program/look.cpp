@@ -1,6 +1,5 @@
 #include "gpu_health/program/look.hpp"
 
-#include <algorithm>
 #include <exception>
 
 #include "gpu_health/children/child.hpp"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <string>
 
 #include "gpu_health/ask/ask.hpp"
 #include "gpu_health/observe/observe.hpp"

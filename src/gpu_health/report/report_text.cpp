@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "gpu_health/report/report.hpp"
 #include "gpu_health/report/step_text.hpp"
 #include "support/text/terminal_text.hpp"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <glib.h>

@@ -8,7 +8,6 @@
 #include "disk/volumes.hpp"
 #include "machine/guest_agent.hpp"
 #include "machine/rehearsal/guest_journal.hpp"
-#include "machine/rehearsal/upgrade_steps.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/text/terminal_text.hpp"

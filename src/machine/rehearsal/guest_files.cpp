@@ -1,14 +1,11 @@
 #include "machine/rehearsal/guest_files.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <glib.h>
 
 #include "support/base64.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
-#include "support/handles.hpp"
 #include "support/text/shell_text.hpp"
 
 namespace edgegpu {

@@ -9,7 +9,6 @@
 
 #include "support/handles.hpp"
 #include "support/text/terminal_text.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 

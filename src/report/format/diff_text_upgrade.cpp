@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "report/format/diff_page.hpp"
-#include "report/format/formats.hpp"
 #include "report/upgrade.hpp"
 #include "support/text/terminal_text.hpp"
 

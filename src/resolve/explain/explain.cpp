@@ -9,7 +9,6 @@
 #include "gpu/gpus.hpp"
 #include "resolve/explain/cause.hpp"
 #include "resolve/explain/fixes.hpp"
-#include "resolve/explain/pair.hpp"
 #include "resolve/gpu/dkms.hpp"
 #include "resolve/solve/filtered.hpp"
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "resolve/gpu/nvidia.hpp"
-#include "resolve/solve/kernel.hpp"
 #include "support/text/nevra.hpp"
 
 namespace edgegpu {

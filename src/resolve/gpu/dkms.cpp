@@ -1,6 +1,5 @@
 #include "resolve/gpu/dkms.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

@@ -2,10 +2,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "cache/file_lock.hpp"
 #include "execution/context.hpp"
 #include "resolve/metadata/metadata_records.hpp"

@@ -1,7 +1,5 @@
 #include "resolve/metadata/metadata_download.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstddef>

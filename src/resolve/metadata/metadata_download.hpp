@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "blueprint/blueprint.hpp"
 #include "cache/entry_lock.hpp"
 #include "cache/file_lock.hpp"
 #include "execution/context.hpp"

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "resolve/metadata/metadata.hpp"
-#include "resolve/metadata/solv.hpp"
 
 namespace edgegpu {
 

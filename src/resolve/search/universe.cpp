@@ -1,7 +1,6 @@
 #include "resolve/search/universe.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "resolve/stage/workload_image.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 
