@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/text/text.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -20,18 +22,6 @@ bool is_part(std::string_view text) {
 
 bool is_version_glob(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789-*?[]!") == std::string_view::npos;
-}
-
-std::vector<std::string> split_colons(std::string_view text) {
-    std::vector<std::string> parts(1);
-    for (const char c : text) {
-        if (c == ':') {
-            parts.emplace_back();
-        } else {
-            parts.back() += c;
-        }
-    }
-    return parts;
 }
 
 }  // namespace
@@ -51,9 +41,9 @@ std::optional<ModuleSpec> parse_module_spec(std::string_view text) {
             return std::nullopt;
         }
     }
-    std::vector<std::string> parts = split_colons(text);
+    std::vector<std::string_view> parts = split(text, ':');
     const std::size_t gap = static_cast<std::size_t>(
-        std::find(parts.begin(), parts.end(), std::string()) - parts.begin());
+        std::find(parts.begin(), parts.end(), std::string_view()) - parts.begin());
     if (gap + 2 == parts.size()) {
         // "::" precedes the architecture, whichever parts are omitted.
         spec.arch = parts.back();

@@ -36,20 +36,19 @@ std::string read_public_key(const TableReader& table) {
                 line.pop_back();
             }
             if (has_control_characters(line)) {
-                throw error_at(table.location("key"), "\"{}\" contains a control character",
+                throw error_at(table, "key", "\"{}\" contains a control character",
                                table.full_name("key"));
             }
             const std::string_view plain = trim(line);
             any = any || (!plain.empty() && !plain.starts_with('#'));
             const KeyFault fault = ssh_key_fault(line);
             if (!fault.reason.empty()) {
-                throw error_at(table.location("key"), "\"{}\": {}", table.full_name("key"),
-                               fault.reason)
+                throw error_at(table, "key", "\"{}\": {}", table.full_name("key"), fault.reason)
                     .hinted(fault.hint);
             }
         }
         if (!any) {
-            throw error_at(table.location("key"), "\"{}\" has no key in it", table.full_name("key"))
+            throw error_at(table, "key", "\"{}\" has no key in it", table.full_name("key"))
                 .hinted("give the line of the .pub file, or remove \"key\"");
         }
     });
@@ -64,8 +63,7 @@ std::optional<std::string> read_password(const TableReader& table) {
     const std::string fault = password_hash_fault(password);
     if (!fault.empty()) {
         // The text is not quoted: it may be a real password.
-        table.note(error_at(table.location("password"),
-                            "\"{}\" must be a crypt(3) hash, and this is {}",
+        table.note(error_at(table, "password", "\"{}\" must be a crypt(3) hash, and this is {}",
                             table.full_name("password"), fault)
                        .hinted("create one with: openssl passwd -6"));
     }
@@ -76,8 +74,7 @@ std::optional<std::string> read_password(const TableReader& table) {
 std::string read_passwd_field(const TableReader& table, std::string_view key) {
     std::string value = table.string(key);
     if (value.find(':') != std::string::npos) {
-        table.note(
-            error_at(table.location(key), "\"{}\" must not contain ':'", table.full_name(key)));
+        table.note(error_at(table, key, "\"{}\" must not contain ':'", table.full_name(key)));
         return {};
     }
     return value;
@@ -107,11 +104,9 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     user.key = read_public_key(table);
     user.home = read_passwd_path(table, "home");
     user.shell = read_passwd_path(table, "shell");
-    for (const LocatedString& group : table.strings("groups")) {
-        if (table.attempt([&] { require_account_name(group.location, "group", group.value); })) {
-            user.groups.push_back(group.value);
-        }
-    }
+    user.groups = table.checked_strings("groups", [](const SourceLocation& at, const auto& name) {
+        require_account_name(at, "group", name);
+    });
     user.uid = read_id(table, "uid");
     user.gid = read_id(table, "gid");
     // Days, as in shadow(5); shadow-utils ignore later dates.
@@ -124,16 +119,11 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
     user.name = table.required_string("name");
     require_account_name(table.location("name"), "user", user.name);
     if (user.force_password_reset && !is_usable_password(user.password.value_or(""))) {
-        table.note(error_at(table.location("force_password_reset"),
+        table.note(error_at(table, "force_password_reset",
                             "user \"{}\" has no password to change at the first login", user.name)
                        .hinted("set \"password\" too, or omit \"force_password_reset\""));
     }
-    for (const UserRequest& earlier : blueprint.users) {
-        if (earlier.name == user.name) {
-            throw error_at(user.location, "duplicate user \"{}\" (first at {})", user.name,
-                           place_seen_from(user.location, earlier.location));
-        }
-    }
+    require_new(blueprint.users, &UserRequest::name, user, user.location, "user");
     blueprint.users.push_back(std::move(user));
 }
 
@@ -168,12 +158,7 @@ void read_group(const TableReader& table, Blueprint& blueprint) {
     table.finish();
     group.name = table.required_string("name");
     require_account_name(table.location("name"), "group", group.name);
-    for (const GroupRequest& earlier : blueprint.groups_to_add) {
-        if (earlier.name == group.name) {
-            throw error_at(group.location, "duplicate group \"{}\" (first at {})", group.name,
-                           place_seen_from(group.location, earlier.location));
-        }
-    }
+    require_new(blueprint.groups_to_add, &GroupRequest::name, group, group.location, "group");
     blueprint.groups_to_add.push_back(std::move(group));
 }
 

@@ -44,8 +44,7 @@ void read_kernel(const TableReader& table, Blueprint& blueprint) {
         blueprint.kernel.name = std::move(name);
     }
     if (!is_plain_name(blueprint.kernel.name, "_.-+")) {
-        table.note(
-            error_at(table.location("name"), "invalid package name \"{}\"", blueprint.kernel.name));
+        table.note(error_at(table, "name", "invalid package name \"{}\"", blueprint.kernel.name));
     }
     blueprint.kernel.location = table.location("append");
     blueprint.kernel.arguments = read_kernel_arguments(table, "append");
@@ -84,7 +83,7 @@ void read_time_and_language(const TableReader& customizations, Blueprint& bluepr
         blueprint.locale.keyboard = locale->string("keyboard");
         if (!blueprint.locale.keyboard.empty() &&
             !is_plain_name(blueprint.locale.keyboard, "_.-")) {
-            locale->note(error_at(locale->location("keyboard"), "invalid keyboard layout \"{}\"",
+            locale->note(error_at(*locale, "keyboard", "invalid keyboard layout \"{}\"",
                                   blueprint.locale.keyboard));
         }
         locale->finish();
@@ -105,9 +104,7 @@ void read_device_configuration(const TableReader& table, Blueprint& blueprint) {
             table.attempt([&, read = read] { read(*found, blueprint); });
         }
     }
-    for (const TableReader& repository : table.tables("repositories")) {
-        table.attempt([&] { read_device_repository(repository, blueprint); });
-    }
+    table.each_table("repositories", read_device_repository, blueprint);
 }
 
 /// Image builder's keys for installers and containers, with what to use instead for a
@@ -148,7 +145,7 @@ std::vector<std::string> read_kernel_arguments(const TableReader& table, std::st
         [&] { arguments = split_kernel_arguments(table.location(key), table.string(key)); });
     for (const std::string& argument : arguments) {
         if (const std::string_view reason = boot_argument_reason(argument); !reason.empty()) {
-            table.note(error_at(table.location(key), "the kernel argument \"{}\" cannot be set: {}",
+            table.note(error_at(table, key, "the kernel argument \"{}\" cannot be set: {}",
                                 argument.substr(0, argument.find('=')), reason)
                            .hinted("remove it: a device would not boot"));
         }
@@ -187,25 +184,13 @@ void read_customizations(const TableReader& table, Blueprint& blueprint) {
     if (!blueprint.hostname.empty()) {
         table.attempt([&] { require_hostname(blueprint.hostname_location, blueprint.hostname); });
     }
-    if (const auto kernel = table.table("kernel")) {
-        read_kernel(*kernel, blueprint);
-    }
-    for (const TableReader& group : table.tables("group")) {
-        table.attempt([&] { read_group(group, blueprint); });
-    }
-    for (const TableReader& user : table.tables("user")) {
-        table.attempt([&] { read_user(user, blueprint); });
-    }
-    for (const TableReader& key : table.tables("sshkey")) {
-        table.attempt([&] { read_ssh_key(key, blueprint); });
-    }
+    table.with_table("kernel", read_kernel, blueprint);
+    table.each_table("group", read_group, blueprint);
+    table.each_table("user", read_user, blueprint);
+    table.each_table("sshkey", read_ssh_key, blueprint);
     read_time_and_language(table, blueprint);
-    for (const TableReader& directory : table.tables("directories")) {
-        table.attempt([&] { read_file_request(directory, true, blueprint); });
-    }
-    for (const TableReader& file : table.tables("files")) {
-        table.attempt([&] { read_file_request(file, false, blueprint); });
-    }
+    table.each_table("directories", read_file_request, true, blueprint);
+    table.each_table("files", read_file_request, false, blueprint);
     if (const auto services = table.table("services")) {
         read_services(*services, blueprint.services);
     }

@@ -75,15 +75,14 @@ std::string checked_mount_point(const TableReader& table) {
                         (given + '/').find("/./") == std::string::npos &&
                         (given + '/').find("/../") == std::string::npos;
     if (!normal || !is_plain_name(given, "/_.-+@:,")) {
-        throw error_at(table.location("mountpoint"), "\"{}\" cannot be a mount point", given)
+        throw error_at(table, "mountpoint", "\"{}\" cannot be a mount point", given)
             .hinted("an absolute path without \"..\", of letters, digits and / _ . - + @ : ,");
     }
     const bool system =
         std::ranges::find(system_file_systems, point, &SystemFileSystem::mountpoint) !=
         system_file_systems.end();
     if (const std::string_view reason = unfit_mount_point(point); !system && !reason.empty()) {
-        throw error_at(table.location("mountpoint"), "{} cannot be a mount point: it {}", given,
-                       reason);
+        throw error_at(table, "mountpoint", "{} cannot be a mount point: it {}", given, reason);
     }
     return point;
 }
@@ -141,7 +140,7 @@ private:
 std::string DiskTables::read_label(const TableReader& table) {
     std::string label = table.string("label");
     if (!label.empty() && (label.size() > longest_volume_label || !is_plain_name(label, "_.-+"))) {
-        table.note(error_at(table.location("label"), "\"{}\" cannot be a label", label)
+        table.note(error_at(table, "label", "\"{}\" cannot be a label", label)
                        .hinted("at most 15 letters, digits, '_', '.', '-' and '+'"));
     }
     return label;
@@ -149,7 +148,7 @@ std::string DiskTables::read_label(const TableReader& table) {
 
 void DiskTables::take_mount_point(const TableReader& table, const std::string& point) {
     if (!seen_.insert(point).second) {
-        throw error_at(table.location("mountpoint"), "duplicate file system {}", point);
+        throw error_at(table, "mountpoint", "duplicate file system {}", point);
     }
 }
 
@@ -196,13 +195,12 @@ void DiskTables::add(const TableReader& table, const WantedFileSystem& wanted) {
     take_mount_point(table, wanted.mountpoint);
     if (!wanted.type.empty() && wanted.type != type) {
         if (type == "vfat" || wanted.type == "vfat" || wanted.type == "swap") {
-            throw error_at(table.location("fs_type"), "the file system {} of a disk image is {}",
+            throw error_at(table, "fs_type", "the file system {} of a disk image is {}",
                            wanted.mountpoint, type)
                 .hinted(fmt::format("remove fs_type, or set it to \"{}\"", type));
         }
         if (std::ranges::find(converted_types, wanted.type) == converted_types.end()) {
-            throw error_at(table.location("fs_type"), "\"{}\" is no type of file system",
-                           wanted.type)
+            throw error_at(table, "fs_type", "\"{}\" is no type of file system", wanted.type)
                 .hinted("ext4, xfs, vfat (/boot/efi) or swap");
         }
         warn(table.location("fs_type"),
@@ -224,7 +222,7 @@ void DiskTables::add(const TableReader& table, const WantedFileSystem& wanted) {
 
 void DiskTables::add_swap(const TableReader& table, std::uint64_t size, const std::string& label) {
     if (!seen_.insert("swap").second) {
-        throw error_at(table.location("fs_type"), "a disk image has one swap partition, not two");
+        throw error_at(table, "fs_type", "a disk image has one swap partition, not two");
     }
     add_volume(size, label, {});
 }
@@ -233,7 +231,7 @@ void DiskTables::read_file_system(const TableReader& table) {
     // `size` is image builder's older name.
     const std::uint64_t size = read_size(table, table.has("minsize") ? "minsize" : "size");
     if (table.has("minsize") && table.has("size")) {
-        table.note(error_at(table.location("size"),
+        table.note(error_at(table, "size",
                             "\"minsize\" and \"size\" are the same: remove "
                             "one of them"));
     }
@@ -277,7 +275,7 @@ void DiskTables::read_plain(const TableReader& table) {
 std::string DiskTables::read_group_name(const TableReader& table) {
     std::string name = table.string("name", std::string(usual_group));
     if (name.size() > longest_group_name || !is_plain_name(name, "_.-+")) {
-        throw error_at(table.location("name"), "\"{}\" cannot be the name of a volume group", name)
+        throw error_at(table, "name", "\"{}\" cannot be the name of a volume group", name)
             .hinted("at most 127 letters, digits and _ . - +, with a letter or digit first");
     }
     return name;
@@ -293,7 +291,7 @@ void DiskTables::add_group(const TableReader& table, const std::string& name, st
         return;
     }
     if (!seen_.insert("volume group " + name).second) {
-        throw error_at(table.location("name"), "duplicate volume group {}", name);
+        throw error_at(table, "name", "duplicate volume group {}", name);
     }
     if (has_logical_volumes) {
         warn(table.location("type"),
@@ -344,12 +342,11 @@ void DiskTables::read_btrfs(const TableReader& table) {
             const std::string point = checked_mount_point(subvolume);
             take_mount_point(subvolume, point);
             if (!is_plain_name(name, "_.-+@:") || name.starts_with('.')) {
-                throw error_at(subvolume.location("name"),
-                               "\"{}\" cannot be the name of a directory", name)
+                throw error_at(subvolume, "name", "\"{}\" cannot be the name of a directory", name)
                     .hinted("letters, digits and _ . - + @ :");
             }
             if (!names.insert(name).second) {
-                throw error_at(subvolume.location("name"), "duplicate subvolume {}", name);
+                throw error_at(subvolume, "name", "duplicate subvolume {}", name);
             }
             in_root = in_root || point == "/";
             if (point != "/" && !is_within_system(subvolume, point, 0)) {
@@ -374,7 +371,7 @@ void DiskTables::read_partition(const TableReader& table) {
     } else if (type == "plain") {
         read_plain(table);
     } else {
-        throw error_at(table.location("type"), "a disk image has no partition of type \"{}\"", type)
+        throw error_at(table, "type", "a disk image has no partition of type \"{}\"", type)
             .hinted("plain, lvm or btrfs");
     }
 }
@@ -383,11 +380,9 @@ void DiskTables::read_disk(const TableReader& table) {
     blueprint_.image.least.disk = read_size(table, "minsize");
     const std::string type = table.string("type", "gpt");
     if (type != "gpt") {
-        table.note(error_at(table.location("type"), "the partition table of a disk image is gpt"));
+        table.note(error_at(table, "type", "the partition table of a disk image is gpt"));
     }
-    for (const TableReader& partition : table.tables("partitions")) {
-        table.attempt([&] { read_partition(partition); });
-    }
+    table.each_table("partitions", [&](const TableReader& each) { read_partition(each); });
     table.finish();
 }
 
@@ -395,7 +390,7 @@ void read_partitioning_mode(const TableReader& table) {
     const std::string mode = table.string("partitioning_mode");
     // With auto-lvm, which is the default, a disk that has no other file systems has no volumes.
     if (!mode.empty() && mode != "raw" && mode != "auto-lvm" && mode != "default") {
-        table.note(error_at(table.location("partitioning_mode"),
+        table.note(error_at(table, "partitioning_mode",
                             "a disk image has plain partitions, not \"{}\"", mode)
                        .hinted(R"(set it to "raw", or remove it)"));
     }
@@ -405,13 +400,12 @@ void read_partitioning_mode(const TableReader& table) {
 
 void read_disk_customizations(const TableReader& table, Blueprint& blueprint) {
     DiskTables tables(blueprint);
-    for (const TableReader& file_system : table.tables("filesystem")) {
-        table.attempt([&] { tables.read_file_system(file_system); });
-    }
+    table.each_table("filesystem",
+                     [&](const TableReader& file_system) { tables.read_file_system(file_system); });
     if (const auto disk = table.table("disk")) {
         table.attempt([&] { tables.read_disk(*disk); });
         if (table.has("filesystem")) {
-            table.note(error_at(table.location("disk"),
+            table.note(error_at(table, "disk",
                                 "give either customizations.filesystem or customizations.disk"));
         }
     }

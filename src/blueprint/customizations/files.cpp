@@ -23,11 +23,11 @@ std::filesystem::path read_source(const TableReader& table) {
     }
     const std::string uri = table.string("uri");
     if (table.has("data")) {
-        throw error_at(table.location("uri"), "\"{}\" and \"{}\" are both given",
-                       table.full_name("data"), table.full_name("uri"));
+        throw error_at(table, "uri", "\"{}\" and \"{}\" are both given", table.full_name("data"),
+                       table.full_name("uri"));
     }
     if (!uri.starts_with(scheme)) {
-        throw error_at(table.location("uri"), "\"{}\" must begin with \"file://\", not \"{}\"",
+        throw error_at(table, "uri", "\"{}\" must begin with \"file://\", not \"{}\"",
                        table.full_name("uri"), url_to_show(uri))
             .hinted("a build downloads packages and nothing else: fetch the file first");
     }
@@ -107,12 +107,7 @@ void read_file_request(const TableReader& table, bool directory, Blueprint& blue
     const SourceLocation at = table.location("path");
     require_absolute_path(at, table.full_name("path"), file.path);
     require_allowed_path(at, file.path);
-    for (const FileRequest& earlier : blueprint.files) {
-        if (earlier.path == file.path) {
-            throw error_at(at, "duplicate path \"{}\" (first at {})", file.path,
-                           place_seen_from(at, earlier.location));
-        }
-    }
+    require_new(blueprint.files, &FileRequest::path, file, at, "path");
     if (!image_builder_takes(file.path, directory)) {
         blueprint.notes.push_back(
             fmt::format("{}: {} is a path that edgegpu writes and image builder refuses", at.text(),

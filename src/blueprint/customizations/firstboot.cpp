@@ -21,10 +21,10 @@ std::string read_program(const TableReader& table, std::string_view key) {
                        table.full_name(key), table.has(key) ? "empty" : "missing");
     }
     if (text.find('\0') != std::string::npos) {
-        throw error_at(table.location(key), "\"{}\" contains a NUL", table.full_name(key));
+        throw error_at(table, key, "\"{}\" contains a NUL", table.full_name(key));
     }
     if (text.find("\r\n") != std::string::npos) {
-        throw error_at(table.location(key),
+        throw error_at(table, key,
                        "\"{}\" has lines that end with CR and LF, which no interpreter finds or "
                        "understands on a device",
                        table.full_name(key))
@@ -44,7 +44,7 @@ std::string read_callback(const TableReader& table) {
     const std::string url = table.required_string("job_template_url");
     const std::string key = table.required_string("host_config_key");
     if (!url.starts_with("https://") && !url.starts_with("http://")) {
-        throw error_at(table.location("job_template_url"), "\"{}\" must be a URL, not \"{}\"",
+        throw error_at(table, "job_template_url", "\"{}\" must be a URL, not \"{}\"",
                        table.full_name("job_template_url"), url);
     }
     // curl --fail makes the script fail if the controller refuses the request.
@@ -69,16 +69,6 @@ std::string read_custom_name(const TableReader& table, const Blueprint& blueprin
     return name;
 }
 
-std::vector<std::string> read_units(const TableReader& table, std::string_view key) {
-    std::vector<std::string> units;
-    for (const LocatedString& unit : table.strings(key)) {
-        if (table.attempt([&] { require_unit_name(unit.location, unit.value); })) {
-            units.push_back(unit.value);
-        }
-    }
-    return units;
-}
-
 FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
     FirstbootScript script;
     script.location = table.location();
@@ -100,8 +90,8 @@ FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
         read_certificate_list(table, "cacerts", blueprint);
     }
     script.ignore_failure = table.boolean("ignore_failure", false);
-    script.after = read_units(table, "after");
-    script.before = read_units(table, "before");
+    script.after = table.checked_strings("after", require_unit_name);
+    script.before = table.checked_strings("before", require_unit_name);
     table.finish();
     return script;
 }
@@ -109,19 +99,12 @@ FirstbootScript read_script(const TableReader& table, Blueprint& blueprint) {
 }  // namespace
 
 void read_firstboot(const TableReader& table, Blueprint& blueprint) {
-    for (const TableReader& entry : table.tables("scripts")) {
-        table.attempt([&] {
-            FirstbootScript script = read_script(entry, blueprint);
-            for (const FirstbootScript& earlier : blueprint.firstboot) {
-                if (earlier.name == script.name) {
-                    throw error_at(script.location,
-                                   "duplicate first boot script \"{}\" (first at {})", script.name,
-                                   place_seen_from(script.location, earlier.location));
-                }
-            }
-            blueprint.firstboot.push_back(std::move(script));
-        });
-    }
+    table.each_table("scripts", [&](const TableReader& entry) {
+        FirstbootScript script = read_script(entry, blueprint);
+        require_new(blueprint.firstboot, &FirstbootScript::name, script, script.location,
+                    "first boot script");
+        blueprint.firstboot.push_back(std::move(script));
+    });
     table.finish();
 }
 

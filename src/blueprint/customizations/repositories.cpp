@@ -77,7 +77,7 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     table.finish();
     repository.id = table.required_string("id");
     if (!is_plain_name(repository.id, "_.-:")) {
-        throw error_at(table.location("id"), "invalid repository id \"{}\"", repository.id)
+        throw error_at(table, "id", "invalid repository id \"{}\"", repository.id)
             .hinted("letters, digits, '_', '.', '-' and ':'");
     }
     for (const DeviceRepository& earlier : blueprint.device_repositories) {
@@ -121,7 +121,7 @@ void read_dnf(const TableReader& table, Blueprint& blueprint) {
             blueprint.device_releasever = version_of_release(blueprint);
         }
         if (set && blueprint.releasever.empty()) {
-            table.note(error_at(config->location("set_releasever"),
+            table.note(error_at(*config, "set_releasever",
                                 "\"{}\" needs a version to set: the blueprint has no distro",
                                 config->full_name("set_releasever")));
         }

@@ -103,12 +103,12 @@ void read_zone(const TableReader& table, FirewallRequest& firewall) {
     // firewalld's limit: zone names are part of names of iptables chains.
     constexpr std::size_t longest = 17;
     if (!is_plain_name(name, "_-") || name.size() > longest) {
-        throw error_at(table.location("name"), "invalid firewall zone \"{}\"", name)
+        throw error_at(table, "name", "invalid firewall zone \"{}\"", name)
             .hinted("at most 17 letters, digits, '_' and '-'");
     }
     const auto [zone, fresh] = firewall.zones.emplace(name, std::vector<std::string>());
     if (!fresh) {
-        throw error_at(table.location("name"), "duplicate firewall zone \"{}\"", name);
+        throw error_at(table, "name", "duplicate firewall zone \"{}\"", name);
     }
     for (const LocatedString& source : sources) {
         table.attempt([&, &taken = zone->second] {
@@ -170,16 +170,14 @@ void read_firewall(const TableReader& table, Blueprint& blueprint) {
         for (const std::string& service : firewall.enabled_services) {
             if (std::ranges::find(firewall.disabled_services, service) !=
                 firewall.disabled_services.end()) {
-                table.note(error_at(services->location("disabled"),
+                table.note(error_at(*services, "disabled",
                                     "firewall service \"{}\" is both enabled and disabled",
                                     service));
             }
         }
         services->finish();
     }
-    for (const TableReader& zone : table.tables("zones")) {
-        table.attempt([&] { read_zone(zone, firewall); });
-    }
+    table.each_table("zones", read_zone, firewall);
     table.finish();
     blueprint.firewall = std::move(firewall);
 }

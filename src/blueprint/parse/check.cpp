@@ -29,10 +29,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool begins_with(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 using Warnings = std::vector<std::string>;
 
 void check_repository(const Repository& repository, Mistakes& mistakes, Warnings& warnings) {
@@ -53,9 +49,9 @@ void check_repository(const Repository& repository, Mistakes& mistakes, Warnings
     };
     for (const std::string& key : repository.gpgkeys) {
         constexpr std::string_view file_scheme = "file://";
-        if (begins_with(key, file_scheme)) {
+        if (key.starts_with(file_scheme)) {
             readable("gpgkey", percent_decoded(key.substr(file_scheme.size())));
-        } else if (begins_with(key, "/")) {
+        } else if (key.starts_with('/')) {
             readable("gpgkey", key);
         }
     }

@@ -64,7 +64,7 @@ void read_identity(const TableReader& root, const BlueprintOptions& options, Blu
         blueprint.version = "0.0.0";
     }
     if (!is_plain_name(blueprint.version, "_.-+~")) {
-        root.note(error_at(root.location("version"), "invalid version \"{}\"", blueprint.version)
+        root.note(error_at(root, "version", "invalid version \"{}\"", blueprint.version)
                       .hinted("as in \"1.0.0\""));
     }
     blueprint.architecture = root.choice("architecture", "x86_64", {"x86_64", "aarch64"});
@@ -90,8 +90,7 @@ void read_identity(const TableReader& root, const BlueprintOptions& options, Blu
         }
     }
     if (!blueprint.releasever.empty() && !is_plain_name(blueprint.releasever, "_.-")) {
-        root.note(error_at(root.location("releasever"), "invalid releasever \"{}\"",
-                           blueprint.releasever));
+        root.note(error_at(root, "releasever", "invalid releasever \"{}\"", blueprint.releasever));
     }
 }
 
@@ -133,17 +132,24 @@ void attempt_repository(const TableReader& root, Blueprint& blueprint, Read read
     }
 }
 
-/// Throws if the file has no repository: those of this machine would be used instead.
-void require_repositories(const RepoFile& content, const SourceLocation& location,
-                          const std::string& file) {
-    if (!content.repositories.empty()) {
-        return;
+/// Adds the repositories of a file that is `named` somewhere; messages call it `shown`. Throws if
+/// it has none: those of this machine would be used instead.
+void add_named_file(const LocatedString& named, const std::string& shown, const fs::path& path,
+                    const ParseScope& scope, Blueprint& blueprint) {
+    std::error_code failure;
+    if (!fs::is_regular_file(path, failure)) {
+        throw error_at(named.location, "no such file: {}", named.value);
     }
-    Error problem = error_at(location, "the file has no repository: {}", file);
-    if (fs::path(file).filename() == "redhat.repo") {
-        problem.hinted("subscription-manager leaves it empty on a machine that is not registered");
+    RepoFile content = read_repo_file(shown, path, scope);
+    if (content.repositories.empty()) {
+        Error problem = error_at(named.location, "the file has no repository: {}", named.value);
+        if (path.filename() == "redhat.repo") {
+            problem.hinted(
+                "subscription-manager leaves it empty on a machine that is not registered");
+        }
+        throw problem;
     }
-    throw problem;
+    add_repo_file(std::move(content), blueprint);
 }
 
 /// `--repository-file`: paths are relative to the current directory.
@@ -151,14 +157,8 @@ void read_repository_options(const TableReader& root, const BlueprintOptions& op
                              const ParseScope& scope, Blueprint& blueprint) {
     for (const fs::path& file : options.repository_files) {
         attempt_repository(root, blueprint, [&] {
-            const fs::path path = resolve_path(fs::current_path(), file.string());
-            std::error_code failure;
-            if (!fs::is_regular_file(path, failure)) {
-                throw error_at({"--repository-file", 0, 0}, "no such file: {}", file.string());
-            }
-            RepoFile content = read_repo_file(file.string(), path, scope);
-            require_repositories(content, {"--repository-file", 0, 0}, file.string());
-            add_repo_file(std::move(content), blueprint);
+            add_named_file({file.string(), {"--repository-file", 0, 0}}, file.string(),
+                           resolve_path(fs::current_path(), file.string()), scope, blueprint);
         });
     }
 }
@@ -204,14 +204,8 @@ void read_repositories(const TableReader& root, const ParseScope& scope, Bluepri
     }
     for (const LocatedString& file : root.strings("repository_files")) {
         attempt_repository(root, blueprint, [&] {
-            const fs::path path = path_at(scope, file.location, file.value);
-            std::error_code failure;
-            if (!fs::is_regular_file(path, failure)) {
-                throw error_at(file.location, "no such file: {}", file.value);
-            }
-            RepoFile content = read_repo_file(displayed_path(file), path, scope);
-            require_repositories(content, file.location, file.value);
-            add_repo_file(std::move(content), blueprint);
+            add_named_file(file, displayed_path(file), path_at(scope, file.location, file.value),
+                           scope, blueprint);
         });
     }
 }
@@ -241,9 +235,7 @@ ReadBlueprint read_blueprint(const fs::path& path, const BlueprintOptions& optio
     }
     root.attempt([&] { read_image_table(root, scope, blueprint); });
     read_excludes(root, blueprint);
-    if (const auto customizations = root.table("customizations")) {
-        read_customizations(*customizations, blueprint);
-    }
+    root.with_table("customizations", read_customizations, blueprint);
     if (!blueprint.containers.empty() && blueprint.container_store.starts_with("/var/")) {
         root.note(
             error_at(blueprint.container_store_location,
@@ -277,9 +269,7 @@ ReadBlueprint parse_image_settings(const fs::path& path, const GivenParameters& 
     scope.paths = &read.paths;
     read_ostree_table(root, scope, blueprint);
     root.attempt([&] { read_image_table(root, scope, blueprint); });
-    if (const auto customizations = root.table("customizations")) {
-        read_disk_customizations(*customizations, blueprint);
-    }
+    root.with_table("customizations", read_disk_customizations, blueprint);
     if (const auto nvidia = root.table("nvidia")) {
         blueprint.nvidia = read_nvidia_cards(*nvidia);
     }

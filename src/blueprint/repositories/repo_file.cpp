@@ -72,91 +72,69 @@ int as_retries(const IniEntry& entry) {
     return retries == 0 ? as_good_as_ever : retries;
 }
 
-using Setter = std::function<void(Repository&, const IniEntry&)>;
-using SetterTable = std::map<std::string, Setter, std::less<>>;
-
-void add_transfer_setters(SetterTable& table) {
-    const auto text = [](std::string TransferSettings::*field) {
-        return [field](Repository& repo, const IniEntry& entry) {
-            repo.transfer.*field = as_string(entry);
-        };
-    };
-    for (const auto& [key, field] :
-         {std::pair<const char*, std::string TransferSettings::*>{"username",
-                                                                  &TransferSettings::username},
-          {"password", &TransferSettings::password},
-          {"proxy_username", &TransferSettings::proxy_username},
-          {"proxy_password", &TransferSettings::proxy_password},
-          {"proxy_sslcacert", &TransferSettings::proxy_sslcacert},
-          {"proxy_sslclientcert", &TransferSettings::proxy_sslclientcert},
-          {"proxy_sslclientkey", &TransferSettings::proxy_sslclientkey},
-          {"user_agent", &TransferSettings::user_agent}}) {
-        table.emplace(key, text(field));
-    }
-    table.emplace("proxy", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.proxy = checked_proxy(entry.location, entry.key, entry.value);
-    });
-    table.emplace("proxy_auth_method", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.proxy_auth_method =
-            parse_proxy_auth_method(entry.location, entry.key, entry.value);
-    });
-    table.emplace("allow_private_addresses", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.allow_private_addresses = as_boolean(entry);
-    });
-    table.emplace("proxy_sslverify", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.proxy_sslverify = as_boolean(entry);
-    });
-    table.emplace("retries", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.retries = as_retries(entry);
-    });
-    table.emplace("timeout", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.timeout = as_quantity(entry, parse_seconds, "30");
-    });
-    table.emplace("minrate", [](Repository& repo, const IniEntry& entry) {
-        repo.transfer.minrate = as_quantity(entry, parse_bandwidth, "1000");
-    });
+int as_seconds(const IniEntry& entry) {
+    return as_quantity(entry, parse_seconds, "30");
 }
 
-const SetterTable& setters() {
-    const auto text = [](std::string Repository::*field) {
-        return [field](Repository& repo, const IniEntry& entry) { repo.*field = as_string(entry); };
+int as_bandwidth(const IniEntry& entry) {
+    return as_quantity(entry, parse_bandwidth, "1000");
+}
+
+std::string as_proxy(const IniEntry& entry) {
+    return checked_proxy(entry.location, entry.key, entry.value);
+}
+
+ProxyAuthentication as_proxy_auth_method(const IniEntry& entry) {
+    return parse_proxy_auth_method(entry.location, entry.key, entry.value);
+}
+
+using Setter = std::function<void(Repository&, const IniEntry&)>;
+
+/// Reads a key with `read` into a field: a member of Repository, or a member of one of them.
+template <auto read, typename... Members>
+Setter into(Members... members) {
+    return [=](Repository& repo, const IniEntry& entry) { (repo.*....*members) = read(entry); };
+}
+
+const std::map<std::string, Setter, std::less<>>& setters() {
+    using Transfer = TransferSettings;
+    constexpr auto transfer = &Repository::transfer;
+    static const std::map<std::string, Setter, std::less<>> table{
+        {"name", into<as_string>(&Repository::name)},
+        {"baseurl", into<as_list>(&Repository::baseurls)},
+        {"metalink", into<as_string>(&Repository::metalink)},
+        {"mirrorlist", into<as_string>(&Repository::mirrorlist)},
+        {"gpgkey", into<as_list>(&Repository::gpgkeys)},
+        {"gpgcheck", into<as_boolean>(&Repository::gpgcheck)},
+        {"repo_gpgcheck", into<as_boolean>(&Repository::repo_gpgcheck)},
+        {"enabled", into<as_boolean>(&Repository::enabled)},
+        {"sslverify", into<as_boolean>(&Repository::sslverify)},
+        {"sslcacert", into<as_string>(&Repository::sslcacert)},
+        {"sslclientcert", into<as_string>(&Repository::sslclientcert)},
+        {"sslclientkey", into<as_string>(&Repository::sslclientkey)},
+        {"priority", into<as_integer>(&Repository::priority)},
+        {"cost", into<as_integer>(&Repository::cost)},
+        {"exclude", into<as_list>(&Repository::excludepkgs)},
+        {"excludepkgs", into<as_list>(&Repository::excludepkgs)},
+        {"includepkgs", into<as_list>(&Repository::includepkgs)},
+        {"module_hotfixes", into<as_boolean>(&Repository::module_hotfixes)},
+        {"allow_sha1", into<as_boolean>(&Repository::allow_sha1)},
+        {"username", into<as_string>(transfer, &Transfer::username)},
+        {"password", into<as_string>(transfer, &Transfer::password)},
+        {"proxy", into<as_proxy>(transfer, &Transfer::proxy)},
+        {"proxy_username", into<as_string>(transfer, &Transfer::proxy_username)},
+        {"proxy_password", into<as_string>(transfer, &Transfer::proxy_password)},
+        {"proxy_auth_method", into<as_proxy_auth_method>(transfer, &Transfer::proxy_auth_method)},
+        {"proxy_sslverify", into<as_boolean>(transfer, &Transfer::proxy_sslverify)},
+        {"proxy_sslcacert", into<as_string>(transfer, &Transfer::proxy_sslcacert)},
+        {"proxy_sslclientcert", into<as_string>(transfer, &Transfer::proxy_sslclientcert)},
+        {"proxy_sslclientkey", into<as_string>(transfer, &Transfer::proxy_sslclientkey)},
+        {"user_agent", into<as_string>(transfer, &Transfer::user_agent)},
+        {"retries", into<as_retries>(transfer, &Transfer::retries)},
+        {"timeout", into<as_seconds>(transfer, &Transfer::timeout)},
+        {"minrate", into<as_bandwidth>(transfer, &Transfer::minrate)},
+        {"allow_private_addresses", into<as_boolean>(transfer, &Transfer::allow_private_addresses)},
     };
-    const auto list = [](std::vector<std::string> Repository::*field) {
-        return [field](Repository& repo, const IniEntry& entry) { repo.*field = as_list(entry); };
-    };
-    const auto flag = [](bool Repository::*field) {
-        return
-            [field](Repository& repo, const IniEntry& entry) { repo.*field = as_boolean(entry); };
-    };
-    const auto number = [](int Repository::*field) {
-        return
-            [field](Repository& repo, const IniEntry& entry) { repo.*field = as_integer(entry); };
-    };
-    static const SetterTable table = [&] {
-        SetterTable keys{
-            {"name", text(&Repository::name)},
-            {"baseurl", list(&Repository::baseurls)},
-            {"metalink", text(&Repository::metalink)},
-            {"mirrorlist", text(&Repository::mirrorlist)},
-            {"gpgkey", list(&Repository::gpgkeys)},
-            {"gpgcheck", flag(&Repository::gpgcheck)},
-            {"repo_gpgcheck", flag(&Repository::repo_gpgcheck)},
-            {"enabled", flag(&Repository::enabled)},
-            {"sslverify", flag(&Repository::sslverify)},
-            {"sslcacert", text(&Repository::sslcacert)},
-            {"sslclientcert", text(&Repository::sslclientcert)},
-            {"sslclientkey", text(&Repository::sslclientkey)},
-            {"priority", number(&Repository::priority)},
-            {"cost", number(&Repository::cost)},
-            {"exclude", list(&Repository::excludepkgs)},
-            {"excludepkgs", list(&Repository::excludepkgs)},
-            {"includepkgs", list(&Repository::includepkgs)},
-            {"module_hotfixes", flag(&Repository::module_hotfixes)},
-            {"allow_sha1", flag(&Repository::allow_sha1)},
-        };
-        add_transfer_setters(keys);
-        return keys;
-    }();
     return table;
 }
 

@@ -45,8 +45,8 @@ TransferSettings read_transfer(const TableReader& table) {
                                                                    transfer.username},
           {"proxy_username", "proxy_password", transfer.proxy_username}}) {
         if (table.has(secret) && name.empty() && !table.has(user)) {
-            table.note(error_at(table.location(secret), "\"{}\" without \"{}\"",
-                                table.full_name(secret), table.full_name(user)));
+            table.note(error_at(table, secret, "\"{}\" without \"{}\"", table.full_name(secret),
+                                table.full_name(user)));
         }
     }
     return transfer;

@@ -6,6 +6,7 @@
 
 #include "blueprint/toml/validate.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 #include "support/text/utf8.hpp"
 
 namespace edgegpu {
@@ -16,15 +17,8 @@ using Parts = std::vector<std::string_view>;
 
 /// The components of a path except empty ones and ".".
 Parts split_path(std::string_view path) {
-    Parts parts;
-    while (!path.empty()) {
-        const std::size_t slash = std::min(path.find('/'), path.size());
-        const std::string_view part = path.substr(0, slash);
-        if (!part.empty() && part != ".") {
-            parts.push_back(part);
-        }
-        path.remove_prefix(std::min(slash + 1, path.size()));
-    }
+    Parts parts = words_of(path, "/");
+    std::erase(parts, ".");
     return parts;
 }
 

@@ -24,8 +24,7 @@ std::map<std::string, std::uint32_t> read_numbers(const TableReader& table, cons
             const auto number = static_cast<std::uint32_t>(*given);
             const auto [owner, fresh] = owners.emplace(number, name);
             if (!fresh) {
-                table.note(error_at(names->location(name),
-                                    "{}s \"{}\" and \"{}\" have one number: {}", what,
+                table.note(error_at(*names, name, "{}s \"{}\" and \"{}\" have one number: {}", what,
                                     owner->second, name, number));
             }
             numbers[name] = number;

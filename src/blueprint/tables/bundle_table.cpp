@@ -71,7 +71,7 @@ std::string checked(const TableReader& table, std::string_view key, Check is_val
                     std::string_view hint) {
     std::string text = table.string(key);
     if (table.has(key) && !is_valid(text)) {
-        table.note(error_at(table.location(key), "invalid {} \"{}\"", table.full_name(key), text)
+        table.note(error_at(table, key, "invalid {} \"{}\"", table.full_name(key), text)
                        .hinted(std::string(hint)));
         return {};
     }
@@ -97,7 +97,7 @@ void read_bundle_image(const TableReader& table, BundleRequest& request) {
             .hinted("add newName, newTag or digest");
     }
     if (table.has("newTag") && table.has("digest")) {
-        throw error_at(table.location("digest"), "both newTag and digest")
+        throw error_at(table, "digest", "both newTag and digest")
             .hinted("versions of kustomize differ in what they make of it: keep the digest");
     }
     request.images.push_back(std::move(image));
@@ -140,7 +140,7 @@ std::string read_patch_file(const TableReader& table, const ParseScope& scope) {
         return read_file(path_at(scope, table.location("path"), table.required_string("path")),
                          largest_patch);
     } catch (const Error& failure) {
-        throw error_at(table.location("path"), "cannot read the patch: {}", failure.message());
+        throw error_at(table, "path", "cannot read the patch: {}", failure.message());
     }
 }
 
@@ -154,7 +154,7 @@ void read_patch(const TableReader& table, const ParseScope& scope, BundleRequest
     } else if (inside) {
         patch.text = table.text("patch");
         if (trim(patch.text).empty()) {
-            table.note(error_at(table.location("patch"), "the patch is empty"));
+            table.note(error_at(table, "patch", "the patch is empty"));
         }
     } else {
         table.attempt([&] { patch.text = read_patch_file(table, scope); });
@@ -180,9 +180,8 @@ void read_values(const TableReader& maps, const std::string& name, BundleRequest
     }
     for (const std::string& key : table->keys()) {
         if (!is_key_of_config_map(key)) {
-            table->note(
-                error_at(table->location(key), "\"{}\" is not a valid key of a config map", key)
-                    .hinted("letters, digits, '-', '_' and '.'"));
+            table->note(error_at(*table, key, "\"{}\" is not a valid key of a config map", key)
+                            .hinted("letters, digits, '-', '_' and '.'"));
         }
         values.entries[key] = table->text(key);
     }
@@ -207,15 +206,9 @@ void read_bundle_changes(const TableReader& table, const ParseScope& scope,
                     .hinted("a directory in the bundle's directory components"));
         }
     }
-    for (const TableReader& image : table.tables("images")) {
-        table.attempt([&] { read_bundle_image(image, request); });
-    }
-    for (const TableReader& replicas : table.tables("replicas")) {
-        table.attempt([&] { read_replicas(replicas, request); });
-    }
-    for (const TableReader& patch : table.tables("patches")) {
-        table.attempt([&] { read_patch(patch, scope, request); });
-    }
+    table.each_table("images", read_bundle_image, request);
+    table.each_table("replicas", read_replicas, request);
+    table.each_table("patches", read_patch, scope, request);
     if (const auto maps = table.table("values")) {
         for (const std::string& name : maps->keys()) {
             table.attempt([&] { read_values(*maps, name, request); });

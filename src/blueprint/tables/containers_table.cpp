@@ -35,7 +35,7 @@ ContainerRequest read_container(const TableReader& table, const ParseScope& scop
     const bool local = table.boolean("local-storage", false);
     table.finish();
     if (local) {
-        throw error_at(table.location("local-storage"),
+        throw error_at(table, "local-storage",
                        "not supported: local-storage, an image of the build machine's own store")
             .hinted(
                 "copy it beside the blueprint, skopeo copy containers-storage:NAME oci:images/app, "
@@ -89,20 +89,18 @@ ContainerRequest read_image_source(const LocatedString& source, const ParseScope
 }
 
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
-    for (const TableReader& table : root.tables("containers")) {
-        root.attempt([&] {
-            ContainerRequest request = read_container(table, scope);
-            const auto same = std::find_if(
-                blueprint.containers.begin(), blueprint.containers.end(),
-                [&](const ContainerRequest& other) { return other.name == request.name; });
-            if (same == blueprint.containers.end()) {
-                blueprint.containers.push_back(std::move(request));
-            } else if (same->source != request.source) {
-                throw error_at(request.location, "two images are called {} (the other at {})",
-                               request.name, place_seen_from(request.location, same->location));
-            }
-        });
-    }
+    root.each_table("containers", [&](const TableReader& table) {
+        ContainerRequest request = read_container(table, scope);
+        const auto same =
+            std::find_if(blueprint.containers.begin(), blueprint.containers.end(),
+                         [&](const ContainerRequest& other) { return other.name == request.name; });
+        if (same == blueprint.containers.end()) {
+            blueprint.containers.push_back(std::move(request));
+        } else if (same->source != request.source) {
+            throw error_at(request.location, "two images are called {} (the other at {})",
+                           request.name, place_seen_from(request.location, same->location));
+        }
+    });
 }
 
 }  // namespace edgegpu

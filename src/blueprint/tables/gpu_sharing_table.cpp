@@ -189,7 +189,7 @@ SharingRequest read_sharing(const TableReader& table, const MigOffer& mig, MigSt
         sharing.resources = offered;
     }
     if (mps && mig.divided) {
-        table.note(error_at(table.location("mode"), "{}", no_mps_with_mig)
+        table.note(error_at(table, "mode", "{}", no_mps_with_mig)
                        .hinted("share MIG instances by mode = \"time-slicing\", or leave "
                                "[nvidia.mig] out"));
     }
@@ -285,7 +285,7 @@ void read_gpu_sharing(const TableReader& nvidia, Blueprint& blueprint) {
     const MigOffer offer = mig_offer(request.mig, request.devices);
     if (strategy == MigStrategy::single && offer.divided &&
         (offer.resources.size() > 1 || offer.whole)) {
-        nvidia.note(error_at(mig->location(strategy_key),
+        nvidia.note(error_at(*mig, strategy_key,
                              "the MIG strategy \"single\" is for GPUs that are all divided into "
                              "instances of one profile")
                         .hinted("strategy = \"mixed\" offers each profile under its own name"));

@@ -33,9 +33,8 @@ void read_require(const TableReader& table, GpuRequirements& require) {
     if (const auto width = table.integer("link_width", 1, 32)) {
         require.link_width = static_cast<unsigned>(*width);
         if ((require.link_width & (require.link_width - 1)) != 0) {
-            table.note(
-                error_at(table.location("link_width"), "no link has {} lanes", require.link_width)
-                    .hinted("1, 2, 4, 8, 16 or 32"));
+            table.note(error_at(table, "link_width", "no link has {} lanes", require.link_width)
+                           .hinted("1, 2, 4, 8, 16 or 32"));
         }
     }
     if (const auto generation = table.integer("link_generation", 1, 7)) {
@@ -68,7 +67,7 @@ std::map<std::string, std::uint32_t> read_deadlines(const TableReader& table) {
     for (const std::string& key : table.keys()) {
         if (std::ranges::find(names, key) == names.end()) {
             const std::string near = near_names_hint(key, names);
-            table.note(error_at(table.location(key), "gpu-health has no step \"{}\"", key)
+            table.note(error_at(table, key, "gpu-health has no step \"{}\"", key)
                            .hinted(near.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
                                                 : near));
             static_cast<void>(table.has(key));  // One mistake is enough.
@@ -98,7 +97,7 @@ void check_time(const TableReader& table, const GpuHealthRequest& health) {
     const std::uint32_t sum = time_of(health);
     if (sum > longest_check) {
         table.note(
-            error_at(table.location("deadlines"),
+            error_at(table, "deadlines",
                      "the steps of gpu-health may take {} s in all, more than {} s", sum,
                      longest_check)
                 .hinted("a boot has no verdict for that long; that of \"workload\" counts for each "
@@ -111,15 +110,14 @@ void check_workload(const TableReader& table, const GpuHealthRequest& health) {
         return std::ranges::find(health.workload, workload) != health.workload.end();
     };
     if (runs(GpuWorkload::crio) && health.workload_image.empty()) {
-        table.note(error_at(table.location("workload"),
+        table.note(error_at(table, "workload",
                             "workload \"crio\" needs \"{}\": CRI-O runs images alone",
                             table.full_name("workload_image"))
                        .hinted("the name of an image that the device has, as of [[containers]]; "
                                "the program is mounted into it"));
     }
     if (!health.workload_image.empty() && !runs(GpuWorkload::crio) && !runs(GpuWorkload::podman)) {
-        table.note(error_at(table.location("workload_image"),
-                            "\"{}\" without a workload in a container",
+        table.note(error_at(table, "workload_image", "\"{}\" without a workload in a container",
                             table.full_name("workload_image"))
                        .hinted("add \"podman\" or \"crio\" to workload"));
     }
@@ -146,7 +144,7 @@ void check_gpus(const TableReader& table, const GpuHealthRequest& health,
         return;
     }
     if (nvidia->gpus && health.minimum > *nvidia->gpus) {
-        table.note(error_at(table.location("minimum"),
+        table.note(error_at(table, "minimum",
                             "{} GPUs must work, and [nvidia] says that devices have at most {}",
                             health.minimum, *nvidia->gpus));
     }
@@ -166,7 +164,7 @@ std::string read_textfile(const TableReader& table) {
         table.attempt([&] {
             require_absolute_path(table.location("textfile"), table.full_name("textfile"), path);
             if (!is_below(path, "/var") || path == "/var") {
-                throw error_at(table.location("textfile"), "\"{}\" must be a directory below /var",
+                throw error_at(table, "textfile", "\"{}\" must be a directory below /var",
                                table.full_name("textfile"))
                     .hinted("as in \"/var/lib/node_exporter/textfile_collector\"");
             }
@@ -180,9 +178,9 @@ std::string read_workload_image(const TableReader& table) {
     const std::string text = table.string("workload_image");
     std::optional<std::string> name = text.empty() ? "" : complete_image_name(text, true);
     if (!name) {
-        table.note(error_at(table.location("workload_image"),
-                            "\"{}\" is not the name of a container image", text)
-                       .hinted("as in \"quay.io/organization/image:tag\", in lower case"));
+        table.note(
+            error_at(table, "workload_image", "\"{}\" is not the name of a container image", text)
+                .hinted("as in \"quay.io/organization/image:tag\", in lower case"));
     }
     return name.value_or(text);
 }
@@ -203,9 +201,7 @@ GpuHealthRequest read_gpu_health(const TableReader& table,
     health.passthrough = table.boolean("passthrough", false);
     health.on_missing_gpu = table.choice("on_missing_gpu", health.on_missing_gpu);
     health.on_unclear = table.choice("on_unclear", health.on_unclear);
-    if (const auto require = table.table("require")) {
-        read_require(*require, health.require);
-    }
+    table.with_table("require", read_require, health.require);
     health.workload = read_workload(table);
     health.workload_image = read_workload_image(table);
     health.workload_image_location = table.location("workload_image");

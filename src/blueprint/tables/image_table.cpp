@@ -10,8 +10,7 @@ namespace {
 std::string read_plain_name(const TableReader& image, std::string_view key) {
     std::string name = image.string(key);
     if (!name.empty() && !is_plain_name(name, "_.-+")) {
-        image.note(
-            error_at(image.location(key), "invalid \"{}\": \"{}\"", image.full_name(key), name));
+        image.note(error_at(image, key, "invalid \"{}\": \"{}\"", image.full_name(key), name));
     }
     return name;
 }
@@ -25,9 +24,9 @@ std::uint64_t read_size(const TableReader& table, std::string_view key) {
     const std::string text = table.string_or_integer(key, "0", largest_disk);
     const std::optional<std::uint64_t> size = parse_size(text);
     if (!size || *size > largest_disk) {
-        table.note(error_at(table.location(key), "\"{}\" must be a size, not \"{}\"",
-                            table.full_name(key), text)
-                       .hinted(fmt::format("bytes, or {}; at most 16T", size_forms)));
+        table.note(
+            error_at(table, key, "\"{}\" must be a size, not \"{}\"", table.full_name(key), text)
+                .hinted(fmt::format("bytes, or {}; at most 16T", size_forms)));
     }
     return size.value_or(0);
 }

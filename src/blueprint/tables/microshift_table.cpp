@@ -72,7 +72,7 @@ void read_bundle_table(const TableReader& table, const ParseScope& scope,
     const std::string given = table.required_string("bundle");
     const std::string name = table.string("name");
     if (table.has("name") && !is_plain_name(name, "_.-")) {
-        throw error_at(table.location("name"), "invalid name of a bundle \"{}\"", name);
+        throw error_at(table, "name", "invalid name of a bundle \"{}\"", name);
     }
     BundleRequest request =
         found_bundle({given, table.location("bundle")}, name, table.location("bundle"), scope);

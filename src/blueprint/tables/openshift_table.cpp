@@ -28,8 +28,7 @@ constexpr std::int64_t most_accelerators = 16;
 std::string read_object_name(const TableReader& table, std::string_view key, const char* hint) {
     std::string name = table.string(key);
     if (!name.empty() && !has_format(name, StringFormat::dns_subdomain)) {
-        table.note(error_at(table.location(key), "\"{}\" is not the name of an object",
-                            table.full_name(key))
+        table.note(error_at(table, key, "\"{}\" is not the name of an object", table.full_name(key))
                        .hinted(hint));
         return "unread";
     }
@@ -55,13 +54,12 @@ std::string read_node_image(const TableReader& table) {
     std::string image = table.string("image");
     const ImageNameParts parts = parts_of_image_name(image);
     if (!complete_image_name(image) || !has_registry(parts)) {
-        table.note(error_at(table.location("image"),
-                            "\"{}\" is not the name of an image in a registry", image)
-                       .hinted("with the registry, as in \"quay.example.com/edge/node\""));
+        table.note(
+            error_at(table, "image", "\"{}\" is not the name of an image in a registry", image)
+                .hinted("with the registry, as in \"quay.example.com/edge/node\""));
     } else if (parts.tag || parts.digest) {
         table.note(
-            error_at(table.location("image"), "\"{}\" has a {}", image,
-                     parts.digest ? "digest" : "tag")
+            error_at(table, "image", "\"{}\" has a {}", image, parts.digest ? "digest" : "tag")
                 .hinted("name the repository alone: edgegpu openshift --digest adds the image's "
                         "digest; a tag would be resolved by each node for itself"));
     }
@@ -73,10 +71,9 @@ std::string read_label_name(const TableReader& table, std::string_view key, cons
     constexpr std::size_t longest = 63;
     std::string name = read_object_name(table, key, hint);
     if (name.size() > longest) {
-        table.note(
-            error_at(table.location(key),
-                     "\"{}\" has {} characters: labels of nodes and machines have {} at most",
-                     table.full_name(key), name.size(), longest));
+        table.note(error_at(
+            table, key, "\"{}\" has {} characters: labels of nodes and machines have {} at most",
+            table.full_name(key), name.size(), longest));
     }
     return name;
 }
@@ -105,7 +102,7 @@ OnClusterBuildRequest read_on_cluster_build(const TableReader& table) {
         build.push_to = table.string("push_to");
         if (!is_push_spec(build.push_to)) {
             table.note(
-                error_at(table.location("push_to"),
+                error_at(table, "push_to",
                          "\"{}\" is not the name of an image with registry and tag", build.push_to)
                     .hinted("as in \"quay.example.com/edge/rendered:latest\": the API takes only "
                             "registries with a dot in their name, and directories "
@@ -125,7 +122,7 @@ void refuse_settings(const TableReader& table, std::string_view name,
                      std::initializer_list<std::string_view> keys) {
     for (const std::string_view key : keys) {
         if (table.has(key)) {
-            table.note(error_at(table.location(key), "{} of an operator that is not installed",
+            table.note(error_at(table, key, "{} of an operator that is not installed",
                                 table.full_name(key))
                            .hinted(fmt::format("remove it, or \"{}\" from installed", name)));
         }
@@ -173,8 +170,8 @@ std::string read_cloud_name(const TableReader& table, std::string_view key) {
     constexpr std::size_t longest = 253;
     std::string name = table.string(key);
     if (name.size() > longest) {
-        table.note(error_at(table.location(key), "\"{}\" has more than {} bytes",
-                            table.full_name(key), longest));
+        table.note(
+            error_at(table, key, "\"{}\" has more than {} bytes", table.full_name(key), longest));
         name.clear();
     }
     return name;
@@ -197,7 +194,7 @@ MachineSetRequest read_machine_set(const TableReader& table, const ParseScope& s
     set.replicas = static_cast<std::uint32_t>(
         table.integer("replicas", 0, most_machines).value_or(set.replicas));
     if (table.has("accelerators") && set.accelerator.empty()) {
-        table.note(error_at(table.location("accelerators"), "accelerators without accelerator")
+        table.note(error_at(table, "accelerators", "accelerators without accelerator")
                        .hinted("accelerator = \"nvidia-tesla-t4\", or remove it"));
     }
     table.finish();

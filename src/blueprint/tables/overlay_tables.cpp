@@ -28,8 +28,7 @@ std::string read_label(const TableReader& table) {
     const bool well_formed = is_plain_name(label, "_.:,-") && label.back() != ':' &&
                              label.find("::") == std::string::npos && colons != 1;
     if (!well_formed) {
-        throw error_at(table.location("label"), "\"{}\" is neither an SELinux type nor a context",
-                       label)
+        throw error_at(table, "label", "\"{}\" is neither an SELinux type nor a context", label)
             .hinted("as in label = \"bin_t\" or \"system_u:object_r:bin_t:s0\"");
     }
     return label;
@@ -38,7 +37,7 @@ std::string read_label(const TableReader& table) {
 std::string read_path_pattern(const TableReader& table) {
     std::string path = table.required_string("path");
     if (!path.starts_with('/')) {
-        throw error_at(table.location("path"),
+        throw error_at(table, "path",
                        "\"{}\" must be a pattern of absolute paths in the image, not \"{}\"",
                        table.full_name("path"), path)
             .hinted("as in \"/usr/bin/*\" or \"/usr/lib/vendor/**\"");
@@ -46,7 +45,7 @@ std::string read_path_pattern(const TableReader& table) {
     try {
         static_cast<void>(PathGlob(path));
     } catch (const Error& malformed) {
-        throw error_at(table.location("path"), "{}", malformed.message());
+        throw error_at(table, "path", "{}", malformed.message());
     }
     return path;
 }
@@ -74,8 +73,7 @@ std::string read_overlay_target(const TableReader& table) {
         require_absolute_path(table.location("target"), table.full_name("target"), target);
         const std::string reason = unfit_path_reason(target);
         if (!reason.empty()) {
-            throw error_at(table.location("target"), "an image cannot carry {}: {}", target,
-                           reason);
+            throw error_at(table, "target", "an image cannot carry {}: {}", target, reason);
         }
     }
     return target;
@@ -93,12 +91,12 @@ SecretAllowance read_secret_allowance(const TableReader& table) {
     table.finish();
     allowance.path = read_path_pattern(table);
     if (!allowance.kind.empty() && allowance.path.find_first_of("*?[\\") != std::string::npos) {
-        throw error_at(table.location("path"), "a {} is allowed in one file, not in \"{}\"",
-                       allowance.kind, allowance.path)
+        throw error_at(table, "path", "a {} is allowed in one file, not in \"{}\"", allowance.kind,
+                       allowance.path)
             .hinted("write the whole path of the file, as the error without this table names it");
     }
     if (allowance.reason.find_first_not_of(' ') == std::string::npos) {
-        throw error_at(table.location("reason"), "a secret is allowed without a reason")
+        throw error_at(table, "reason", "a secret is allowed without a reason")
             .hinted("say why everybody who gets the image may have it: reason = \"…\"");
     }
     return allowance;
@@ -114,9 +112,8 @@ OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
     table.attempt([&] { overlay.user = read_owner(table, "user", "root"); });
     table.attempt([&] { overlay.group = read_owner(table, "group", "root"); });
     overlay.replace = table.boolean("replace", false);
-    for (const TableReader& rule : table.tables("rules")) {
-        table.attempt([&] { overlay.rules.push_back(read_rule(rule)); });
-    }
+    table.each_table("rules",
+                     [&](const TableReader& rule) { overlay.rules.push_back(read_rule(rule)); });
     table.finish();
     overlay.source = find_shipped(scope, "overlays",
                                   {table.required_string("source"), table.location("source")}, {});

@@ -48,7 +48,7 @@ void read_ostree(const TableReader& table, const ParseScope& scope, OstreeReques
     }
     ostree.remote = table.string("remote", "edge");
     if (!is_plain_name(ostree.remote, "_.-")) {
-        table.note(error_at(table.location("remote"), "invalid remote name \"{}\"", ostree.remote));
+        table.note(error_at(table, "remote", "invalid remote name \"{}\"", ostree.remote));
     }
     ostree.sign = table.string("sign");
     ostree.gpg_homedir = read_path(table, "gpg_homedir", scope);
@@ -81,7 +81,7 @@ ParentRequest read_parent_table(const TableReader& table, const ParseScope& scop
     if (table.has("image")) {
         for (const char* key : {"repository", "ref"}) {
             if (!table.string(key).empty()) {
-                table.note(error_at(table.location(key), "{} together with image in [parent]", key)
+                table.note(error_at(table, key, "{} together with image in [parent]", key)
                                .hinted("a parent is either a container image, or a commit of a "
                                        "repository"));
             }
@@ -138,7 +138,7 @@ SecureBootRequest read_secure_boot(const TableReader& table, const ParseScope& s
     }
     if (!is_plain_name(request.certificate.stem().string(), "_.-")) {
         throw error_at(
-            table.location("certificate"),
+            table, "certificate",
             "\"{}\" must be a file whose name has only letters, digits, '_', '.' and '-'",
             table.full_name("certificate"))
             .hinted("the image has it as /usr/share/edgegpu/secure-boot/NAME.der");
@@ -162,7 +162,7 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     table.attempt([&] { nvidia.driver = table.required_string("driver"); });
     if (!nvidia.driver.empty() && !is_driver(nvidia.driver)) {
         table.note(
-            error_at(table.location("driver"),
+            error_at(table, "driver",
                      "\"nvidia.driver\" must be a branch, a version or \"latest\", not \"{}\"",
                      nvidia.driver)
                 .hinted("as in \"535\" or \"535.261.03\""));
@@ -175,22 +175,19 @@ NvidiaRequest read_nvidia(const TableReader& table, const ParseScope& scope) {
     for (const auto& [key, value] : {std::pair<const char*, const std::string&>{"kernel", kernel},
                                      {"toolkit", nvidia.toolkit}}) {
         if (!value.empty() && !is_plain_name('0' + value, "_.-+~^:*?[]")) {
-            table.note(error_at(table.location(key), "\"{}\" is not a version glob: \"{}\"",
+            table.note(error_at(table, key, "\"{}\" is not a version glob: \"{}\"",
                                 table.full_name(key), value));
         }
     }
     nvidia.profile = table.string("profile", "ks");
     if (!is_plain_name(nvidia.profile, "_-")) {
-        table.note(
-            error_at(table.location("profile"), "invalid module profile \"{}\"", nvidia.profile));
+        table.note(error_at(table, "profile", "invalid module profile \"{}\"", nvidia.profile));
     }
     read_cards(table, nvidia);
     if (const auto secure_boot = table.table("secure_boot")) {
         table.attempt([&] { nvidia.secure_boot = read_secure_boot(*secure_boot, scope); });
     }
-    if (const auto vgpu = table.table("vgpu")) {
-        nvidia.vgpu = read_vgpu(*vgpu);
-    }
+    table.with_table("vgpu", [&](const TableReader& vgpu) { nvidia.vgpu = read_vgpu(vgpu); });
     if (const auto node = table.integer("numa_node", 0, 1023)) {
         nvidia.numa_node = static_cast<unsigned>(*node);
     }
@@ -248,8 +245,7 @@ void read_selinux(const TableReader& table, const ParseScope& scope, SelinuxRequ
     if (const auto booleans = table.table("booleans")) {
         for (const std::string& name : booleans->keys()) {
             if (!is_plain_name(name, "_")) {
-                table.note(
-                    error_at(booleans->location(name), "invalid SELinux boolean \"{}\"", name));
+                table.note(error_at(*booleans, name, "invalid SELinux boolean \"{}\"", name));
             }
             selinux.booleans[name] = booleans->boolean(name, false);
         }
@@ -294,9 +290,7 @@ NvidiaRequest read_nvidia_cards(const TableReader& table) {
 void read_ostree_table(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     // Location for messages about the whole blueprint, in case there is no [ostree].
     blueprint.ostree.location = root.location();
-    if (const auto ostree = root.table("ostree")) {
-        read_ostree(*ostree, scope, blueprint.ostree);
-    }
+    root.with_table("ostree", read_ostree, scope, blueprint.ostree);
 }
 
 namespace {
@@ -332,43 +326,33 @@ void read_own_tables(const TableReader& root, const ParseScope& scope, Blueprint
         blueprint.nvidia = read_nvidia(*nvidia, scope);
         note_numa_node(*nvidia, blueprint);
         if (blueprint.nvidia->modules == DriverModules::dkms && is_suse(blueprint.distro)) {
-            nvidia->note(error_at(nvidia->location("modules"),
+            nvidia->note(error_at(*nvidia, "modules",
                                   "modules = \"dkms\" is not for {}: its kernel module packages "
                                   "have compiled modules, for the kernel's flavour",
                                   blueprint.distro)
                              .hinted("set modules = \"precompiled\", or leave it out"));
         }
     }
-    if (const auto selinux = root.table("selinux")) {
-        read_selinux(*selinux, scope, blueprint.selinux);
-    }
-    if (const auto modprobe = root.table("modprobe")) {
-        read_modprobe(*modprobe, blueprint.modprobe);
-    }
+    root.with_table("selinux", read_selinux, scope, blueprint.selinux);
+    root.with_table("modprobe", read_modprobe, blueprint.modprobe);
     if (const auto initramfs = root.table("initramfs")) {
         blueprint.initramfs_compression =
             initramfs->choice("compression", blueprint.initramfs_compression);
         initramfs->finish();
     }
-    if (const auto systemd = root.table("systemd")) {
-        read_systemd(*systemd, scope, blueprint.systemd);
-    }
-    for (const TableReader& overlay : root.tables("overlays")) {
-        root.attempt([&] { blueprint.overlays.push_back(read_overlay(overlay, scope)); });
-    }
-    for (const TableReader& allowance : root.tables("allow_secrets")) {
-        root.attempt([&] { blueprint.allow_secrets.push_back(read_secret_allowance(allowance)); });
-    }
-    if (const auto microshift = root.table("microshift")) {
-        read_microshift(*microshift, scope, blueprint.microshift);
-    }
+    root.with_table("systemd", read_systemd, scope, blueprint.systemd);
+    root.each_table("overlays", [&](const TableReader& overlay) {
+        blueprint.overlays.push_back(read_overlay(overlay, scope));
+    });
+    root.each_table("allow_secrets", [&](const TableReader& allowance) {
+        blueprint.allow_secrets.push_back(read_secret_allowance(allowance));
+    });
+    root.with_table("microshift", read_microshift, scope, blueprint.microshift);
     read_openshift_table(root, scope, blueprint);
     if (nvidia) {
         read_gpu_sharing(*nvidia, blueprint);
     }
-    if (const auto accounts = root.table("accounts")) {
-        read_accounts_table(*accounts, blueprint.accounts);
-    }
+    root.with_table("accounts", read_accounts_table, blueprint.accounts);
     if (const auto updates = root.table("updates")) {
         blueprint.updates = read_updates(*updates);
         if (blueprint.ostree.url.empty()) {

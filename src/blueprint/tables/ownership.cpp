@@ -14,8 +14,7 @@ std::optional<unsigned> read_mode(const TableReader& table) {
                        text.find_first_not_of("01234567") == std::string::npos;
     const unsigned long mode = octal ? std::stoul(text, nullptr, 8) : 010000UL;
     if (mode > 07777UL) {
-        throw error_at(table.location("mode"),
-                       "\"{}\" must be an octal number as a string, not \"{}\"",
+        throw error_at(table, "mode", "\"{}\" must be an octal number as a string, not \"{}\"",
                        table.full_name("mode"), text)
             .hinted("as in mode = \"0644\"");
     }

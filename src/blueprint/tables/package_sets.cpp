@@ -114,7 +114,7 @@ void read_package(const TableReader& table, Requests& packages, Requests& groups
         return;
     }
     if (!any_version) {
-        throw error_at(table.location("version"), "\"{}\" takes no version", name);
+        throw error_at(table, "version", "\"{}\" takes no version", name);
     }
     add_group(name, location, groups);
 }
@@ -144,22 +144,16 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
     Requests groups(blueprint.groups);
     // Both tables mean the same in image builder.
     for (const char* key : {"packages", "modules"}) {
-        for (const TableReader& package : root.tables(key)) {
-            root.attempt([&] { read_package(package, packages, groups); });
-        }
+        root.each_table(key, read_package, packages, groups);
     }
-    for (const TableReader& group : root.tables("groups")) {
-        root.attempt([&] {
-            static_cast<void>(group.has("name"));
-            group.finish();
-            const std::string name = group.required_string("name");
-            require_spec(group.location("name"), name);
-            add_group(name.front() == '@' ? name : '@' + name, group.location("name"), groups);
-        });
-    }
-    for (const TableReader& module : root.tables("enabled_modules")) {
-        root.attempt([&] { read_enabled_module(module, blueprint); });
-    }
+    root.each_table("groups", [&](const TableReader& group) {
+        static_cast<void>(group.has("name"));
+        group.finish();
+        const std::string name = group.required_string("name");
+        require_spec(group.location("name"), name);
+        add_group(name.front() == '@' ? name : '@' + name, group.location("name"), groups);
+    });
+    root.each_table("enabled_modules", read_enabled_module, blueprint);
     root.attempt([&] { refuse_two_streams(blueprint); });
 }
 

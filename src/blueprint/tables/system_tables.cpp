@@ -14,20 +14,10 @@ namespace edgegpu {
 
 namespace {
 
-std::vector<std::string> read_modules(const TableReader& table, std::string_view key) {
-    std::vector<std::string> modules;
-    for (const LocatedString& module : table.strings(key)) {
-        if (table.attempt([&] { require_kernel_module_name(module.location, module.value); })) {
-            modules.push_back(module.value);
-        }
-    }
-    return modules;
-}
-
 SoftDependency read_soft_dependency(const TableReader& table) {
     SoftDependency others;
-    others.pre = read_modules(table, "pre");
-    others.post = read_modules(table, "post");
+    others.pre = table.checked_strings("pre", require_kernel_module_name);
+    others.post = table.checked_strings("post", require_kernel_module_name);
     table.finish();
     if (others.pre.empty() && others.post.empty() && table.strings("pre").empty() &&
         table.strings("post").empty()) {
@@ -68,7 +58,7 @@ std::map<std::string, std::string> read_drop_ins(const TableReader& table) {
     std::map<std::string, std::string> drop_ins;
     for (const std::string& file : table.keys()) {
         if (!is_plain_name(file, "_.-@:") || !file.ends_with(".conf")) {
-            table.note(error_at(table.location(file), "\"{}\" is not the name of a drop-in", file)
+            table.note(error_at(table, file, "\"{}\" is not the name of a drop-in", file)
                            .hinted("as in drop_ins = { \"10-limits.conf\" = \"[Service]\\n…\" }"));
         }
         drop_ins[file] = table.text(file);
@@ -95,14 +85,13 @@ UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
     unit.name = table.required_string("name");
     require_whole_unit_name(table.location("name"), unit.name);
     if (table.has("contents") && table.has("source")) {
-        throw error_at(table.location("source"), "unit \"{}\" has both contents and source",
-                       unit.name);
+        throw error_at(table, "source", "unit \"{}\" has both contents and source", unit.name);
     }
     const bool installed = !readable || !unit.contents || unit.contents->starts_with("[Install]") ||
                            unit.contents->find("\n[Install]") != std::string::npos;
     if (unit.state == UnitState::enabled && !installed) {
-        throw error_at(table.location("state"),
-                       "unit \"{}\" cannot be enabled: it has no [Install] section", unit.name)
+        throw error_at(table, "state", "unit \"{}\" cannot be enabled: it has no [Install] section",
+                       unit.name)
             .hinted("as in [Install] WantedBy=multi-user.target");
     }
     return unit;
@@ -113,25 +102,17 @@ UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
 void read_systemd(const TableReader& table, const ParseScope& scope, SystemdRequest& systemd) {
     systemd.location = table.location();
     systemd.preset_all = table.boolean("preset_all", false);
-    for (const TableReader& unit : table.tables("units")) {
-        table.attempt([&] {
-            UnitRequest request = read_unit(unit, scope);
-            for (const UnitRequest& earlier : systemd.units) {
-                if (earlier.name == request.name) {
-                    throw error_at(request.location, "duplicate unit \"{}\" (first at {})",
-                                   request.name,
-                                   place_seen_from(request.location, earlier.location));
-                }
-            }
-            systemd.units.push_back(std::move(request));
-        });
-    }
+    table.each_table("units", [&](const TableReader& unit) {
+        UnitRequest request = read_unit(unit, scope);
+        require_new(systemd.units, &UnitRequest::name, request, request.location, "unit");
+        systemd.units.push_back(std::move(request));
+    });
     table.finish();
 }
 
 void read_modprobe(const TableReader& table, ModprobeRequest& modprobe) {
     modprobe.location = table.location();
-    modprobe.blacklist = read_modules(table, "blacklist");
+    modprobe.blacklist = table.checked_strings("blacklist", require_kernel_module_name);
     if (const auto options = table.table("options")) {
         for (const std::string& module : options->keys()) {
             table.attempt([&] {

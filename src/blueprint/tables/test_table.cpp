@@ -31,9 +31,9 @@ std::vector<TestPhase> read_phases(const TableReader& table, std::vector<TestPha
         }
     }
     if (names.empty()) {
-        table.note(error_at(table.location("phases"), "\"{}\" must be a list of phases",
-                            table.full_name("phases"))
-                       .hinted("without it, the check runs in \"boot\" and \"upgrade\""));
+        table.note(
+            error_at(table, "phases", "\"{}\" must be a list of phases", table.full_name("phases"))
+                .hinted("without it, the check runs in \"boot\" and \"upgrade\""));
     }
     return phases;
 }
@@ -43,7 +43,7 @@ TestCheckRequest read_test_check(const TableReader& table, const ParseScope& sco
     check.location = table.location();
     table.attempt([&] { check.name = table.required_string("name"); });
     if (check.name.size() > longest_check_name) {
-        table.note(error_at(table.location("name"), "the name of a check has at most {} bytes",
+        table.note(error_at(table, "name", "the name of a check has at most {} bytes",
                             longest_check_name));
     }
     check.script = table.text("script");
@@ -56,9 +56,9 @@ TestCheckRequest read_test_check(const TableReader& table, const ParseScope& sco
                                "to the blueprint"));
     } else if (check.script.empty() && check.path.empty()) {
         const char* const key = table.has("script") ? "script" : "path";
-        table.note(error_at(table.location(key), "\"{}\" is empty", table.full_name(key)));
+        table.note(error_at(table, key, "\"{}\" is empty", table.full_name(key)));
     } else if (check.script.size() > largest_test_check) {
-        table.note(error_at(table.location("script"), "a check has at most 4 MiB"));
+        table.note(error_at(table, "script", "a check has at most 4 MiB"));
     }
     check.user = table.string("user", check.user);
     table.attempt([&] { require_account_name(table.location("user"), "user", check.user); });
@@ -77,7 +77,7 @@ std::string read_policy_name(const TableReader& table, std::string_view key,
     table.attempt([&] {
         name = table.required_string(key);
         if (!is_plain_name(name, others)) {
-            throw error_at(table.location(key), "\"{}\" is not the name of a {}", name,
+            throw error_at(table, key, "\"{}\" is not the name of a {}", name,
                            key == "class" ? "class" : "type")
                 .hinted(
                     "as a denial has it: in scontext=u:r:TYPE:s0, tcontext=u:r:TYPE:s0 and "
@@ -103,12 +103,12 @@ AllowedDenialRequest read_allowed_denial(const TableReader& table) {
         }
     }
     if (permissions.empty()) {
-        table.note(error_at(table.location("permissions"), "an allowance without permissions")
+        table.note(error_at(table, "permissions", "an allowance without permissions")
                        .hinted("as a denial has them between braces: permissions = [\"map\"]"));
     }
     allowed.reason = table.string("reason");
     if (allowed.reason.find_first_not_of(' ') == std::string::npos) {
-        table.note(error_at(table.location("reason"), "an allowance without a reason")
+        table.note(error_at(table, "reason", "an allowance without a reason")
                        .hinted("say why the denial does not matter: reason = \"…\""));
     }
     table.finish();

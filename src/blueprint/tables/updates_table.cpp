@@ -30,11 +30,11 @@ std::uint32_t read_time(const TableReader& table, std::string_view key, seconds 
     const std::string text = table.string(key);
     const std::optional<seconds> time = parse_duration(text);
     if (!time) {
-        table.note(error_at(table.location(key), "\"{}\" is not a duration: \"{}\"",
-                            table.full_name(key), text)
-                       .hinted(std::string(duration_forms)));
+        table.note(
+            error_at(table, key, "\"{}\" is not a duration: \"{}\"", table.full_name(key), text)
+                .hinted(std::string(duration_forms)));
     } else if (*time < least || *time > most) {
-        table.note(error_at(table.location(key), "\"{}\" must be from {} to {} minutes",
+        table.note(error_at(table, key, "\"{}\" must be from {} to {} minutes",
                             table.full_name(key), least.count() / 60, most.count() / 60));
     } else {
         return static_cast<std::uint32_t>(time->count());
@@ -51,11 +51,11 @@ std::string read_public_url(const TableReader& table, std::string_view key) {
     const bool http = url.starts_with("http://") || url.starts_with("https://");
     const std::size_t host = url.find("://") + 3;
     if (!http || host >= url.size() || url.find_first_of(" \t") != std::string::npos) {
-        table.note(error_at(table.location(key), "\"{}\" must be a URL with http:// or https://",
+        table.note(error_at(table, key, "\"{}\" must be a URL with http:// or https://",
                             table.full_name(key)));
     } else if (url.substr(host, url.find_first_of("/?#", host) - host).find('@') !=
                std::string::npos) {
-        table.note(error_at(table.location(key),
+        table.note(error_at(table, key,
                             "\"{}\" has a user or a password, which all devices and all of their "
                             "programs would know",
                             table.full_name(key))
@@ -88,7 +88,7 @@ UpdateWindow read_window(const TableReader& table) {
     window.days.erase(std::unique(window.days.begin(), window.days.end()), window.days.end());
     table.attempt([&] { window.start = table.required_string("start"); });
     if (!window.start.empty() && !is_time_of_day(window.start)) {
-        table.note(error_at(table.location("start"), "\"{}\" is not a time of day", window.start)
+        table.note(error_at(table, "start", "\"{}\" is not a time of day", window.start)
                        .hinted("as in \"02:00\" or \"22:30\""));
     }
     if (table.attempt([&] { static_cast<void>(table.required_string("length")); })) {
@@ -111,7 +111,7 @@ UpdatesRequest read_updates(const TableReader& table) {
     updates.rollouts = table.boolean("rollouts", false);
     updates.max_download = read_size(table, "max_download");
     if (updates.max_download > most_bytes) {
-        table.note(error_at(table.location("max_download"), "\"{}\" is more than any version has",
+        table.note(error_at(table, "max_download", "\"{}\" is more than any version has",
                             table.full_name("max_download"))
                        .hinted("leave it out for no limit"));
     }
@@ -128,9 +128,9 @@ UpdatesRequest read_updates(const TableReader& table) {
     updates.lock = read_public_url(table, "lock");
     updates.lock_group = table.string("lock_group");
     if (!updates.lock_group.empty() && !is_plain_name(updates.lock_group, "_.-")) {
-        table.note(error_at(table.location("lock_group"), "\"{}\" is not the name of a group",
-                            updates.lock_group)
-                       .hinted("letters, digits, '_', '.' and '-'"));
+        table.note(
+            error_at(table, "lock_group", "\"{}\" is not the name of a group", updates.lock_group)
+                .hinted("letters, digits, '_', '.' and '-'"));
     }
     updates.report_to = read_public_url(table, "report_to");
     updates.proxy = read_public_url(table, "proxy");

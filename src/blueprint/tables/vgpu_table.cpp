@@ -25,7 +25,7 @@ std::optional<unsigned> read_unsigned(const TableReader& table, std::string_view
 std::string read_server(const TableReader& table, std::string_view key) {
     std::string server = table.string(key);
     if (!server.empty() && !is_plain_name(server, "_.-:")) {
-        table.note(error_at(table.location(key), "\"{}\" must be a host name or an address: \"{}\"",
+        table.note(error_at(table, key, "\"{}\" must be a host name or an address: \"{}\"",
                             table.full_name(key), server)
                        .hinted("without a scheme; the port is a key of its own"));
     }
@@ -36,7 +36,7 @@ std::string read_server(const TableReader& table, std::string_view key) {
 void require_server(const TableReader& table, std::string_view address, const std::string& server,
                     std::string_view key) {
     if (table.has(key) && server.empty()) {
-        table.note(error_at(table.location(key), "\"{}\" without {}", table.full_name(key), address)
+        table.note(error_at(table, key, "\"{}\" without {}", table.full_name(key), address)
                        .hinted("remove it: servers that give out tokens are named in the token"));
     }
 }
@@ -50,12 +50,12 @@ std::string read_token_directory(const TableReader& table) {
         }
         require_absolute_path(table.location(key), table.full_name(key), path);
         if (!is_plain_name(path, "/_.-")) {
-            throw error_at(table.location(key),
+            throw error_at(table, key,
                            "\"{}\" must be a path of letters, digits, '_', '.' and '-': \"{}\"",
                            table.full_name(key), path);
         }
         if (!path.starts_with("/etc/") && !path.starts_with("/var/")) {
-            throw error_at(table.location(key), "{} is neither in /etc nor in /var", path)
+            throw error_at(table, key, "{} is neither in /etc nor in /var", path)
                 .hinted("the token is each machine's own, and the rest of a device is read-only");
         }
     });
@@ -76,7 +76,7 @@ VgpuRequest read_vgpu(const TableReader& table) {
     require_server(table, "BackupServerAddress", vgpu.backup_server_address, "BackupServerPort");
     vgpu.feature_type = read_unsigned(table, "FeatureType", 0, 4);
     if (vgpu.feature_type == 3U) {
-        table.note(error_at(table.location("FeatureType"), "\"{}\" must be 0, 1, 2 or 4, not 3",
+        table.note(error_at(table, "FeatureType", "\"{}\" must be 0, 1, 2 or 4, not 3",
                             table.full_name("FeatureType"))
                        .hinted("0: no licence, 1: vGPU, 2: RTX virtual workstation, 4: compute"));
     }
@@ -87,7 +87,7 @@ VgpuRequest read_vgpu(const TableReader& table) {
     vgpu.linger_interval = read_unsigned(table, "LingerInterval", 0, longest_interval);
     vgpu.token_directory = read_token_directory(table);
     if (!vgpu.token_directory.empty() && !vgpu.needs_token()) {
-        table.note(error_at(table.location("ClientConfigTokenPath"), "no token is used with {}",
+        table.note(error_at(table, "ClientConfigTokenPath", "no token is used with {}",
                             vgpu.server_address.empty() ? "FeatureType = 0" : "ServerAddress")
                        .hinted("a licence comes either by a token or from ServerAddress"));
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,18 @@ struct Mistake {
 
 /// Where `other` is, for a message at `here`: "line 4", or "base.toml:4:1" in another file.
 [[nodiscard]] std::string place_seen_from(const SourceLocation& here, const SourceLocation& other);
+
+/// Throws if one of `items` has the name of `added` already, which is at `place`. `what` is "user".
+template <typename Item>
+void require_new(const std::vector<Item>& items, std::string Item::*name, const Item& added,
+                 const SourceLocation& place, std::string_view what) {
+    for (const Item& earlier : items) {
+        if (earlier.*name == added.*name) {
+            throw error_at(place, "duplicate {} \"{}\" (first at {})", what, added.*name,
+                           place_seen_from(place, earlier.location));
+        }
+    }
+}
 
 /// Several mistakes as one Error, whose text consists of all of theirs.
 class MistakesError : public Error {

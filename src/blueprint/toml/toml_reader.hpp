@@ -97,6 +97,18 @@ public:
     [[nodiscard]] std::vector<LocatedString> texts(std::string_view key) const;
     /// Like `strings`, but accepts a single string as well.
     [[nodiscard]] std::vector<LocatedString> string_or_strings(std::string_view key) const;
+    /// Of `strings` those that `require`, called with the place and the value, does not refuse.
+    template <typename Require>
+    [[nodiscard]] std::vector<std::string> checked_strings(std::string_view key,
+                                                           const Require& require) const {
+        std::vector<std::string> good;
+        for (const LocatedString& one : strings(key)) {
+            if (attempt([&] { require(one.location, one.value); })) {
+                good.push_back(one.value);
+            }
+        }
+        return good;
+    }
     /// A string, or an integer of at most `maximum` as decimal text (image builder accepts both for
     /// owners).
     [[nodiscard]] std::string string_or_integer(std::string_view key, std::string_view fallback,
@@ -105,6 +117,20 @@ public:
     [[nodiscard]] std::optional<TableReader> table(std::string_view key) const;
     /// An array of tables; empty if the key is absent.
     [[nodiscard]] std::vector<TableReader> tables(std::string_view key) const;
+    /// Calls `use` with the table and `args`, if the key is present.
+    template <typename Use, typename... Args>
+    void with_table(std::string_view key, const Use& use, Args&&... args) const {
+        if (const std::optional<TableReader> inner = table(key)) {
+            use(*inner, args...);
+        }
+    }
+    /// Attempts `use` with each of an array of tables, and `args`.
+    template <typename Use, typename... Args>
+    void each_table(std::string_view key, const Use& use, Args&&... args) const {
+        for (const TableReader& element : tables(key)) {
+            attempt([&] { use(element, args...); });
+        }
+    }
     /// An array of strings without control characters and of tables, also mixed; empty if the key
     /// is absent.
     [[nodiscard]] std::vector<StringOrTable> strings_or_tables(std::string_view key) const;
@@ -126,6 +152,13 @@ private:
     explicit TableReader(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
+
+/// An error at the value of `key`, or at the table if the key is absent.
+template <typename... Args>
+[[nodiscard]] Error error_at(const TableReader& table, std::string_view key,
+                             fmt::format_string<Args...> format, Args&&... args) {
+    return error_at(table.location(key), format, std::forward<Args>(args)...);
+}
 
 /// An element of an array that has strings and tables.
 struct StringOrTable {
