@@ -147,20 +147,6 @@ struct Place {
 
 }  // namespace
 
-std::string_view log_level_name(LogLevel level) noexcept {
-    switch (level) {
-        case LogLevel::error:
-            return "error";
-        case LogLevel::warning:
-            return "warning";
-        case LogLevel::info:
-            return "info";
-        case LogLevel::debug:
-            break;
-    }
-    return "debug";
-}
-
 struct Log::State {
     std::vector<Place> places;
     Secrets secrets;
@@ -277,13 +263,6 @@ void Log::write_to(bool terminal, LogLevel level, std::string_view message,
     } catch (...) {
         // No memory for a record, say: what is being logged has the same trouble, and tells it.
         return;
-    }
-}
-
-void Log::set_build(std::string_view build) const {
-    if (state_) {
-        const std::lock_guard lock(state_->mutex);
-        state_->build = build;
     }
 }
 

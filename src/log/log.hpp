@@ -23,9 +23,6 @@ enum class LogLevel {
     debug     ///< every program, request, package and cache lookup
 };
 
-/// "error", "warning", "info", "debug".
-[[nodiscard]] std::string_view log_level_name(LogLevel level) noexcept;
-
 /// How a record is written.
 enum class LogFormat {
     text,  ///< `TIME LEVEL [BUILD] STAGE: MESSAGE NAME=VALUE…`, one line each
@@ -98,8 +95,6 @@ public:
     void write_shown(LogLevel level, std::string_view message,
                      std::vector<LogField> fields = {}) const noexcept;
 
-    /// Sets the build of subsequent records.
-    void set_build(std::string_view build) const;
     /// Sets the stage of subsequent records; empty: none.
     void set_stage(std::string_view stage) const;
     [[nodiscard]] std::string stage() const;

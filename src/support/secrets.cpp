@@ -6,8 +6,7 @@
 #include <set>
 #include <utility>
 
-#include <openssl/evp.h>
-
+#include "support/base64.hpp"
 #include "support/secret_forms.hpp"
 #include "support/text/escape.hpp"
 #include "support/text/percent_encoding.hpp"
@@ -88,15 +87,6 @@ std::string without(std::string_view text, Spans spans) {
     return shown += text.substr(at);
 }
 
-std::string base64(std::string_view bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
-}
-
 }  // namespace
 
 std::string hide_secrets(std::string_view text) {
@@ -139,7 +129,7 @@ void Secrets::add_login(std::string_view user, std::string_view password) const 
         return;
     }
     add(password);
-    add(base64(std::string(user).append(":").append(password)));
+    add(to_base64(std::string(user).append(":").append(password)));
 }
 
 void Secrets::add_url(std::string_view url) const {

@@ -74,7 +74,6 @@ TEST_F(LogTest, JsonIsOneObjectALine) {
     Log log("lab:7");
     log.add_file(file(), LogFormat::json);
     log.debug("program", {{"output", "a\nb\xff\"\x01"}, {"status", 0}});
-    log.set_build("other:8");
     log.set_stage("commit");
     log.write(LogLevel::warning, "%v {} %");
     const std::vector<json> all = records();
@@ -87,7 +86,7 @@ TEST_F(LogTest, JsonIsOneObjectALine) {
     EXPECT_EQ(all[0]["fields"]["output"], "a\nb\xef\xbf\xbd\"\x01");
     EXPECT_EQ(all[0]["fields"]["status"], 0);
     EXPECT_EQ(all[1]["level"], "warning");
-    EXPECT_EQ(all[1]["build"], "other:8");
+    EXPECT_EQ(all[1]["build"], "lab:7");
     EXPECT_EQ(all[1]["stage"], "commit");
     EXPECT_EQ(all[1]["message"], "%v {} %");
 }

@@ -1,34 +1,21 @@
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
+
+#include "support/files/checksum.hpp"
 
 namespace edgegpu {
 
 /// Incremental SHA-256 (OpenSSL, so that SHA-NI is used).
-class Sha256 {
+class Sha256 : public Digester {
 public:
-    Sha256();
-    ~Sha256();
-    Sha256(Sha256&&) noexcept;
-    Sha256& operator=(Sha256&&) noexcept;
+    Sha256() : Digester(ChecksumAlgorithm::sha256) {}
 
-    /// Appends `size` bytes at `data`.
-    void update(const void* data, std::size_t size);
-    /// Appends the bytes of `text`.
-    void update(std::string_view text) { update(text.data(), text.size()); }
     /// Appends a field so that neighbouring fields cannot run into one another
     /// (its length as 8 bytes, then its bytes): use this to digest several inputs.
     void update_field(std::string_view text);
-    /// The digest in lower-case hexadecimal (64 characters); the object is then spent.
-    [[nodiscard]] std::string hex();
-
-private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
 };
 
 /// SHA-256 of `text` in lower-case hexadecimal.
