@@ -12,13 +12,7 @@ namespace edgegpu {
 enum class InitramfsCompression { automatic, none };
 
 constexpr std::string_view enum_name(InitramfsCompression compression) {
-    switch (compression) {
-        case InitramfsCompression::automatic:
-            return "auto";
-        case InitramfsCompression::none:
-            return "none";
-    }
-    return {};
+    return nth_name(compression, {"auto", "none"});
 }
 
 /// `[nvidia] modules`: the source of the kernel modules. `automatic`: precompiled ones if there are
@@ -26,15 +20,7 @@ constexpr std::string_view enum_name(InitramfsCompression compression) {
 enum class DriverModules { automatic, precompiled, dkms };
 
 constexpr std::string_view enum_name(DriverModules modules) {
-    switch (modules) {
-        case DriverModules::automatic:
-            return "auto";
-        case DriverModules::precompiled:
-            return "precompiled";
-        case DriverModules::dkms:
-            return "dkms";
-    }
-    return {};
+    return nth_name(modules, {"auto", "precompiled", "dkms"});
 }
 
 /// `[nvidia] flavor`: which of NVIDIA's two sets of kernel modules. `automatic`: NVIDIA's default
@@ -42,15 +28,7 @@ constexpr std::string_view enum_name(DriverModules modules) {
 enum class DriverFlavor { automatic, open, proprietary };
 
 constexpr std::string_view enum_name(DriverFlavor flavor) {
-    switch (flavor) {
-        case DriverFlavor::automatic:
-            return "auto";
-        case DriverFlavor::open:
-            return "open";
-        case DriverFlavor::proprietary:
-            return "proprietary";
-    }
-    return {};
+    return nth_name(flavor, {"auto", "open", "proprietary"});
 }
 
 /// How the kernel is chosen: the newest with modules of the driver, the newest of all, or the
@@ -58,15 +36,7 @@ constexpr std::string_view enum_name(DriverFlavor flavor) {
 enum class KernelPolicy { newest_supported, newest, matching };
 
 constexpr std::string_view enum_name(KernelPolicy policy) {
-    switch (policy) {
-        case KernelPolicy::newest_supported:
-            return "newest-supported";
-        case KernelPolicy::newest:
-            return "newest";
-        case KernelPolicy::matching:
-            return "matching";
-    }
-    return {};
+    return nth_name(policy, {"newest-supported", "newest", "matching"});
 }
 
 /// `[nvidia] kernel`.
@@ -97,55 +67,21 @@ struct KernelChoice {
 enum class UpdatePolicy { check, download, apply };
 
 constexpr std::string_view enum_name(UpdatePolicy policy) {
-    switch (policy) {
-        case UpdatePolicy::check:
-            return "check";
-        case UpdatePolicy::download:
-            return "download";
-        case UpdatePolicy::apply:
-            return "apply";
-    }
-    return {};
+    return nth_name(policy, {"check", "download", "apply"});
 }
 
 /// A day of a window in which devices restart, as people and `date` write it.
 enum class Weekday { monday, tuesday, wednesday, thursday, friday, saturday, sunday };
 
 constexpr std::string_view enum_name(Weekday day) {
-    switch (day) {
-        case Weekday::monday:
-            return "Mon";
-        case Weekday::tuesday:
-            return "Tue";
-        case Weekday::wednesday:
-            return "Wed";
-        case Weekday::thursday:
-            return "Thu";
-        case Weekday::friday:
-            return "Fri";
-        case Weekday::saturday:
-            return "Sat";
-        case Weekday::sunday:
-            return "Sun";
-    }
-    return {};
+    return nth_name(day, {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"});
 }
 
 /// `state` of `[[systemd.units]]`. `preset`: as the image's presets specify.
 enum class UnitState { enabled, disabled, masked, preset };
 
 constexpr std::string_view enum_name(UnitState state) {
-    switch (state) {
-        case UnitState::enabled:
-            return "enabled";
-        case UnitState::disabled:
-            return "disabled";
-        case UnitState::masked:
-            return "masked";
-        case UnitState::preset:
-            return "preset";
-    }
-    return {};
+    return nth_name(state, {"enabled", "disabled", "masked", "preset"});
 }
 
 /// `[accounts] login`: where those come from who can log in on a device. `image`: the image itself
@@ -154,15 +90,7 @@ constexpr std::string_view enum_name(UnitState state) {
 enum class LoginSource { image, provisioned, none };
 
 constexpr std::string_view enum_name(LoginSource source) {
-    switch (source) {
-        case LoginSource::image:
-            return "image";
-        case LoginSource::provisioned:
-            return "provisioned";
-        case LoginSource::none:
-            return "none";
-    }
-    return {};
+    return nth_name(source, {"image", "provisioned", "none"});
 }
 
 }  // namespace edgegpu

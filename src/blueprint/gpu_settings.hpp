@@ -18,13 +18,7 @@ namespace edgegpu {
 enum class FaultAnswer { pass, fail };
 
 constexpr std::string_view enum_name(FaultAnswer answer) {
-    switch (answer) {
-        case FaultAnswer::pass:
-            return "pass";
-        case FaultAnswer::fail:
-            return "fail";
-    }
-    return {};
+    return nth_name(answer, {"pass", "fail"});
 }
 
 /// `workload` of `[health.gpu]`: how vectorAdd is run. `direct`: on the host; `podman`, `crio`: in
@@ -32,15 +26,7 @@ constexpr std::string_view enum_name(FaultAnswer answer) {
 enum class GpuWorkload { direct, podman, crio };
 
 constexpr std::string_view enum_name(GpuWorkload workload) {
-    switch (workload) {
-        case GpuWorkload::direct:
-            return "direct";
-        case GpuWorkload::podman:
-            return "podman";
-        case GpuWorkload::crio:
-            return "crio";
-    }
-    return {};
+    return nth_name(workload, {"direct", "podman", "crio"});
 }
 
 /// `[health.gpu.require]`: what each GPU must be, beyond working.
@@ -96,13 +82,7 @@ struct MigLayout {
 enum class SharingMode { time_slicing, mps };
 
 constexpr std::string_view enum_name(SharingMode mode) {
-    switch (mode) {
-        case SharingMode::time_slicing:
-            return "time-slicing";
-        case SharingMode::mps:
-            return "mps";
-    }
-    return {};
+    return nth_name(mode, {"time-slicing", "mps"});
 }
 
 /// `[nvidia.sharing]`: several pods on a GPU, by NVIDIA's device plugin.

@@ -99,15 +99,8 @@ struct ImagePattern {
 enum class ManifestsPlace { root, etc, usr };
 
 constexpr std::string_view enum_name(ManifestsPlace place) {
-    switch (place) {
-        case ManifestsPlace::root:
-            return "/etc/microshift/manifests";
-        case ManifestsPlace::etc:
-            return "/etc/microshift/manifests.d";
-        case ManifestsPlace::usr:
-            return "/usr/lib/microshift/manifests.d";
-    }
-    return {};
+    return nth_name(place, {"/etc/microshift/manifests", "/etc/microshift/manifests.d",
+                            "/usr/lib/microshift/manifests.d"});
 }
 
 /// An object of `microshift.provided`: something other than the bundles creates it.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view globs = "*?[]!";
 
 bool is_part(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                std::string_view("+._-*?[]!").find(c) != std::string_view::npos;
     });
@@ -42,8 +42,8 @@ std::optional<ModuleSpec> parse_module_spec(std::string_view text) {
         }
     }
     std::vector<std::string_view> parts = split(text, ':');
-    const std::size_t gap = static_cast<std::size_t>(
-        std::find(parts.begin(), parts.end(), std::string_view()) - parts.begin());
+    const std::size_t gap =
+        static_cast<std::size_t>(std::ranges::find(parts, std::string_view()) - parts.begin());
     if (gap + 2 == parts.size()) {
         // "::" precedes the architecture, whichever parts are omitted.
         spec.arch = parts.back();

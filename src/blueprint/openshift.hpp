@@ -62,7 +62,7 @@ struct OperatorsRequest {
 
     /// Whether the cluster has the operator already.
     [[nodiscard]] bool has(std::string_view name) const {
-        return std::find(installed.begin(), installed.end(), name) != installed.end();
+        return std::ranges::find(installed, name) != installed.end();
     }
 };
 

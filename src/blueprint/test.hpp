@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
 
 /// What `edgegpu test` takes from a blueprint; the commit does not depend on any of it.
 namespace edgegpu {
@@ -15,19 +16,7 @@ namespace edgegpu {
 enum class TestPhase { boot, before_upgrade, upgrade, before_rollback, rollback };
 
 constexpr std::string_view enum_name(TestPhase phase) {
-    switch (phase) {
-        case TestPhase::boot:
-            return "boot";
-        case TestPhase::before_upgrade:
-            return "before-upgrade";
-        case TestPhase::upgrade:
-            return "upgrade";
-        case TestPhase::before_rollback:
-            return "before-rollback";
-        case TestPhase::rollback:
-            return "rollback";
-    }
-    return {};
+    return nth_name(phase, {"boot", "before-upgrade", "upgrade", "before-rollback", "rollback"});
 }
 
 /// `[[test.checks]]`: a program that runs in the machine.

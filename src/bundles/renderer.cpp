@@ -17,6 +17,7 @@
 #include "support/files/file.hpp"
 #include "support/files/file_content.hpp"
 #include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
@@ -169,15 +170,7 @@ std::string Renderer::title() const {
 }
 
 std::string_view name_of(RendererKind kind) {
-    switch (kind) {
-        case RendererKind::kustomize:
-            return "kustomize";
-        case RendererKind::kubectl:
-            return "kubectl";
-        case RendererKind::oc:
-            break;
-    }
-    return "oc";
+    return nth_name(kind, {"kustomize", "kubectl", "oc"});
 }
 
 std::chrono::seconds time_of_renderer(const Context& ctx) {

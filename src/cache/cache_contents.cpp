@@ -126,8 +126,8 @@ void add_item(const Context& ctx, const Kind& kind, const fs::path& path,
 }
 
 const Kind& kind_of(const CachedItem& item) {
-    return *std::find_if(known_kinds.begin(), known_kinds.end(),
-                         [&](const Kind& kind) { return kind.name == item.kind; });
+    return *std::ranges::find_if(known_kinds,
+                                 [&](const Kind& kind) { return kind.name == item.kind; });
 }
 
 bool is_slot(const CachedItem& item) {
@@ -177,7 +177,7 @@ std::vector<CachedItem> choose(std::vector<CachedItem> items, const PruneLimits&
                                std::int64_t in_use_since) {
     std::uint64_t size = total_size(items);
     const std::int64_t now = std::time(nullptr);
-    std::sort(items.begin(), items.end(), [](const CachedItem& a, const CachedItem& b) {
+    std::ranges::sort(items, [](const CachedItem& a, const CachedItem& b) {
         return a.last_use != b.last_use ? a.last_use < b.last_use : a.path < b.path;
     });
     std::vector<CachedItem> chosen;

@@ -45,7 +45,7 @@ bool is_alphanumeric(char c) {
 void empty_slot(const fs::path& slot) {
     for (const fs::directory_entry& entry : children_of(slot)) {
         const std::string name = entry.path().filename().string();
-        if (std::find(kept_in_slot.begin(), kept_in_slot.end(), name) == kept_in_slot.end()) {
+        if (std::ranges::find(kept_in_slot, name) == kept_in_slot.end()) {
             remove_tree(entry.path());
         }
     }
@@ -204,7 +204,7 @@ bool is_leftover(std::string_view name) {
     }
     const std::string_view suffix = name.substr(dot + 1);
     return (!suffix.empty() && suffix.find_first_not_of("0123456789") == std::string_view::npos) ||
-           (suffix.size() == 6 && std::all_of(suffix.begin(), suffix.end(), is_alphanumeric));
+           (suffix.size() == 6 && std::ranges::all_of(suffix, is_alphanumeric));
 }
 
 std::optional<std::int64_t> first_use(const Context& ctx) {

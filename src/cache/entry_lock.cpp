@@ -5,40 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "support/text/enum_names.hpp"
+
 namespace edgegpu {
 
 namespace {
 
 std::string_view name_of_kind(EntryKind kind) {
-    switch (kind) {
-        case EntryKind::parent:
-            return "parent";
-        case EntryKind::kmods:
-            return "kmods";
-        case EntryKind::policy:
-            return "policy";
-        case EntryKind::modules:
-            return "modules";
-        case EntryKind::composed:
-            return "composed";
-        case EntryKind::initramfs:
-            return "initramfs";
-        case EntryKind::depmod:
-            return "depmod";
-        case EntryKind::bundle:
-            return "bundle";
-        case EntryKind::repository:
-            return "repository";
-        case EntryKind::package:
-            return "package";
-        case EntryKind::import:
-            return "import";
-        case EntryKind::image:
-            return "image";
-        case EntryKind::deflate:
-            break;
-    }
-    return "deflate";
+    return nth_name(
+        kind, {"parent", "kmods", "policy", "modules", "composed", "initramfs", "depmod", "bundle",
+               "repository", "package", "import", "image", "deflate"});
 }
 
 std::filesystem::path lock_file(const Context& ctx, EntryKind kind, std::string_view key) {

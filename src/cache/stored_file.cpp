@@ -124,10 +124,7 @@ StoredFile store_file(const Context& ctx, int file, const std::string& name) {
 }
 
 StoredFile store_file(const Context& ctx, const fs::path& path) {
-    const Fd place(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (!place) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd place = open_file(path, O_PATH | O_NOFOLLOW);
     const Fd file = open_regular(place.get(), path.string());
     return store_file(ctx, file.get(), path.string());
 }

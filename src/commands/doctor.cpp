@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -30,15 +31,10 @@ std::string json_document(const std::vector<Finding>& findings, Readiness worst)
 }
 
 std::string summary(Readiness worst) {
-    switch (worst) {
-        case Readiness::good:
-            return "This machine can build, and everything that blueprints may ask for.\n";
-        case Readiness::limited:
-            return "This machine can build; what is limited matters only to those who use it.\n";
-        case Readiness::broken:
-            break;
-    }
-    return "This machine cannot build.\n";
+    return std::string(nth_name(
+        worst, {"This machine can build, and everything that blueprints may ask for.\n",
+                "This machine can build; what is limited matters only to those who use it.\n",
+                "This machine cannot build.\n"}));
 }
 
 std::string text_table(const std::vector<Finding>& findings, Readiness worst) {

@@ -7,6 +7,7 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "support/secrets.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -16,19 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string_view kind_name(ErrorKind kind) {
-    switch (kind) {
-        case ErrorKind::usage:
-            return "usage";
-        case ErrorKind::unsolvable:
-            return "unsolvable";
-        case ErrorKind::fetch:
-            return "fetch";
-        case ErrorKind::interrupted:
-            return "interrupted";
-        case ErrorKind::failure:
-            break;
-    }
-    return "failure";
+    return nth_name(kind, {"failure", "usage", "unsolvable", "fetch", "interrupted"});
 }
 
 /// Removes what the log knows to be secret from every text of a document.

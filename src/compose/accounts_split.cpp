@@ -43,8 +43,8 @@ bool stays_in_etc_group(const AccountFile::Row& row, const std::set<std::string>
     }
     const std::vector<std::string> members =
         split_members(row.size() > 3 ? std::string_view(row[3]) : std::string_view());
-    return std::any_of(members.begin(), members.end(),
-                       [&](const std::string& member) { return ordinary.contains(member); });
+    return std::ranges::any_of(
+        members, [&](const std::string& member) { return ordinary.contains(member); });
 }
 
 /// The text of nsswitch.conf with altfiles: "passwd: files systemd" → "passwd: files altfiles

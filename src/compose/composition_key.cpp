@@ -96,7 +96,7 @@ std::optional<Numbers> pick(const Numbers& numbers, const std::vector<std::strin
 
 /// Whether all accounts that useradd and groupadd were called for still exist.
 bool all_remain(const std::vector<std::vector<std::string>>& made, const AccountNumbers& accounts) {
-    return std::all_of(made.begin(), made.end(), [&](const std::vector<std::string>& call) {
+    return std::ranges::all_of(made, [&](const std::vector<std::string>& call) {
         return call.size() == 2 &&
                (call[0] == "useradd" ? accounts.users : accounts.groups).contains(call[1]);
     });

@@ -180,8 +180,8 @@ void check_rpmdb(const Context& ctx, const Tree& tree,
         expected.push_back(fmt::format("{}-{}:{}-{}.{}", nevra.name, nevra.epoch, nevra.version,
                                        nevra.release, nevra.arch));
     }
-    std::sort(listed.begin(), listed.end());
-    std::sort(expected.begin(), expected.end());
+    std::ranges::sort(listed);
+    std::ranges::sort(expected);
     std::vector<std::string> different;
     std::set_symmetric_difference(listed.begin(), listed.end(), expected.begin(), expected.end(),
                                   std::back_inserter(different));

@@ -47,7 +47,7 @@ public:
     }
     void put(std::size_t at, std::string_view bytes) {
         require(at, bytes.size());
-        std::copy(bytes.begin(), bytes.end(), content_.begin() + static_cast<std::ptrdiff_t>(at));
+        std::ranges::copy(bytes, content_.begin() + static_cast<std::ptrdiff_t>(at));
     }
     [[nodiscard]] std::string take() { return std::move(content_); }
 

@@ -15,6 +15,7 @@
 #include "disk/partitions.hpp"
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 #include "support/text/text.hpp"
 
@@ -154,10 +155,7 @@ void write_bios_loader(const std::filesystem::path& disk, const Partition& bios,
     if (placed.size() > bios.size) {
         throw error("GRUB's core image is larger than the BIOS boot partition");
     }
-    const Fd file(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(disk.string(), errno);
-    }
+    const Fd file = open_file(disk, O_WRONLY);
     write_to_disk(file.get(), master_boot_code(boot_image, first), 0, disk);
     write_to_disk(file.get(), placed, bios.offset, disk);
 }

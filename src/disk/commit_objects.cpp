@@ -76,7 +76,7 @@ CommitObjects::CommitObjects(const Context& ctx, const RepositoryView& repositor
     }
     root_ = walk(state, commit.root(), "");
     parallel_for(ctx, files_.size(), [&](std::size_t i) { read_header(files_[i]); });
-    std::sort(metadata_.begin(), metadata_.end(), [](const auto& one, const auto& other) {
+    std::ranges::sort(metadata_, [](const auto& one, const auto& other) {
         return std::tie(one.checksum, one.extension) < std::tie(other.checksum, other.extension);
     });
 }

@@ -116,8 +116,7 @@ std::uint64_t root_size(const CommitObjects& objects, const DiskRequest& request
     }
     for (const Injected& injected : request.injection) {
         // With parents.
-        const auto depth =
-            static_cast<std::uint64_t>(std::count(injected.path.begin(), injected.path.end(), '/'));
+        const auto depth = static_cast<std::uint64_t>(std::ranges::count(injected.path, '/'));
         room.blocks += blocks_of(injected.content.size()) + depth + 1;
         room.inodes += depth;
     }
@@ -173,8 +172,7 @@ void read_os_release(const CommitView& commit, DeploymentPlan& plan) {
         plan.title += " " + version;
     }
     plan.title += " (ostree:0)";
-    if (std::any_of(plan.title.begin(), plan.title.end(),
-                    [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
+    if (std::ranges::any_of(plan.title, [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
         throw error("the name of the system, \"{}\", has control characters", plan.title)
             .hinted("it is PRETTY_NAME in the image's os-release, and the commit's version");
     }

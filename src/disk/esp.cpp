@@ -215,10 +215,7 @@ private:
 /// Copies what is not zero to `offset` of the disk, which has zeros there.
 void copy_into(const fs::path& disk, std::uint64_t offset, const fs::path& from) {
     const Fd source = open_to_read(from);
-    const Fd target(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!target) {
-        throw errno_error(disk.string(), errno);
-    }
+    const Fd target = open_file(disk, O_WRONLY);
     std::uint64_t at = offset;
     each_piece(source.get(), from.string(), [&](std::string_view piece) {
         for (; !piece.empty(); piece.remove_prefix(std::min(piece.size(), esp_copy_block))) {

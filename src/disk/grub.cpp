@@ -105,7 +105,7 @@ std::string grub_argument(const std::string& argument) {
         return std::isalnum(c) != 0 ||
                std::string_view("_-+.,:/=@%").find(static_cast<char>(c)) != std::string_view::npos;
     };
-    return std::all_of(word.begin(), word.end(), plain) ? word : shell_word(word);
+    return std::ranges::all_of(word, plain) ? word : shell_word(word);
 }
 
 std::string loader_grub_cfg(const GrubEntry& entry, std::string_view boot_uuid) {

@@ -91,10 +91,7 @@ private:
 void encrypt_blocks(const Context& ctx, const fs::path& disk, const Ext4Format& format,
                     const VolumeKey& key) {
     const Ext4Handle fs = open_ext4(disk, format);
-    const Fd file(::open(disk.c_str(), O_RDWR | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(disk.string(), errno);
-    }
+    const Fd file = open_file(disk, O_RDWR);
     BlockCipher cipher(key);
     std::vector<char> run(run_limit * ext4_block);
     const std::uint64_t end = ext2fs_blocks_count(fs->super);
@@ -173,10 +170,7 @@ void make_header(const Context& ctx, const HeaderFiles& files, const VolumeKey& 
 /// Copies what is not zero, so that the disk stays sparse.
 void copy_header(const fs::path& header, const fs::path& disk, std::uint64_t offset) {
     const std::string content = read_file(header).substr(0, luks_header_size);
-    const Fd file(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(disk.string(), errno);
-    }
+    const Fd file = open_file(disk, O_WRONLY);
     for (std::size_t at = 0; at < content.size(); at += ext4_block) {
         const std::string_view piece = std::string_view(content).substr(at, ext4_block);
         if (piece.find_first_not_of('\0') != std::string_view::npos) {

@@ -11,6 +11,7 @@
 #include "execution/process.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 #include "support/text/text.hpp"
@@ -125,10 +126,7 @@ const Partition* find_partition(const std::vector<Partition>& partitions, std::s
 }
 
 void make_sparse_file(const std::filesystem::path& path, std::uint64_t size) {
-    const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd file = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) {
         throw write_error(path.parent_path().string(), path.string(), errno);
     }

@@ -224,10 +224,7 @@ void write_swap(const Context& ctx, const fs::path& disk, const Partition& parti
         throw error("cannot make a swap area of {} bytes: {}", partition.size,
                     fmt::join(last_lines(result.output, 3), "; "));
     }
-    const Fd file(::open(disk.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file) {
-        throw errno_error(disk.string(), errno);
-    }
+    const Fd file = open_file(disk, O_WRONLY);
     each_piece(
         open_to_read(area).get(), area.string(),
         [&](std::string_view header) { write_to_disk(file.get(), header, partition.offset, disk); },

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "support/text/enum_names.hpp"
+
 namespace edgegpu {
 
 /// Whether the build machine has what something needs.
@@ -15,16 +17,8 @@ enum class Readiness {
 };
 
 /// "ok", "limited", "broken"
-[[nodiscard]] constexpr const char* text_of(Readiness readiness) noexcept {
-    switch (readiness) {
-        case Readiness::good:
-            return "ok";
-        case Readiness::limited:
-            return "limited";
-        case Readiness::broken:
-            break;
-    }
-    return "broken";
+[[nodiscard]] constexpr std::string_view text_of(Readiness readiness) noexcept {
+    return nth_name(readiness, {"ok", "limited", "broken"});
 }
 
 /// A requirement of the build machine, as it was tried.

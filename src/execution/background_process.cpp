@@ -13,6 +13,7 @@
 #include "execution/pipe.hpp"
 #include "execution/program_start.hpp"
 #include "support/error.hpp"
+#include "support/files/file_content.hpp"
 
 namespace edgegpu {
 
@@ -25,10 +26,7 @@ constexpr std::size_t kept_in_background = 64UL << 10U;
 BackgroundProcess::BackgroundProcess(const Context& ctx, ProcessRequest request)
     : request_(std::move(request)), record_(ctx, request_) {
     ctx.check_cancelled();
-    const Fd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!input) {
-        throw errno_error("/dev/null", errno);
-    }
+    const Fd input = open_to_read("/dev/null");
     auto [reading, writing] = make_pipe();
     if (::fcntl(reading.get(), F_SETFL, O_NONBLOCK) != 0) {
         throw errno_error("pipe", errno);

@@ -18,6 +18,7 @@
 #include "execution/program_start.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -33,10 +34,7 @@ constexpr std::chrono::milliseconds straggler_patience{500};
 /// seek in it or open /dev/stdin.
 Fd standard_input(const std::string& input) {
     if (input.empty()) {
-        Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-        if (!null) {
-            throw errno_error("/dev/null", errno);
-        }
+        Fd null = open_to_read("/dev/null");
         return null;
     }
     return memory_file("standard input", input);

@@ -36,11 +36,10 @@ WantedFile wanted_file(const Repository& repository, const PackageFile& file) {
 bool has_changed(const Context& ctx, const Repository& repository,
                  const std::vector<std::string>& mirrors, const TransferResult& result,
                  const std::string& repomd_sha256) {
-    const bool tells =
-        std::any_of(result.failures.begin(), result.failures.end(), [](const auto& failure) {
-            return failure.kind == TransferFailureKind::missing ||
-                   failure.kind == TransferFailureKind::wrong;
-        });
+    const bool tells = std::ranges::any_of(result.failures, [](const auto& failure) {
+        return failure.kind == TransferFailureKind::missing ||
+               failure.kind == TransferFailureKind::wrong;
+    });
     if (!tells || repomd_sha256.empty()) {
         return false;
     }

@@ -170,10 +170,9 @@ private:
 /// How the blueprint says to reach an image.
 ImageAccess access_to(const ResolvedImage& image, const std::vector<ContainerRequest>& requests,
                       const std::string& architecture) {
-    const auto request =
-        std::find_if(requests.begin(), requests.end(), [&](const ContainerRequest& one) {
-            return one.source == image.source && one.name == image.name;
-        });
+    const auto request = std::ranges::find_if(requests, [&](const ContainerRequest& one) {
+        return one.source == image.source && one.name == image.name;
+    });
     if (request == requests.end()) {
         throw error(ErrorKind::fetch, "the blueprint does not request image {}",
                     shown_image(image.source))

@@ -73,8 +73,8 @@ std::vector<ReleaseImage> release_images(const Context& ctx, const Resolution& r
                                          const std::string& architecture) {
     Resolution lists;
     lists.repositories = resolution.repositories;
-    std::copy_if(
-        resolution.packages.begin(), resolution.packages.end(), std::back_inserter(lists.packages),
+    std::ranges::copy_if(
+        resolution.packages, std::back_inserter(lists.packages),
         [](const ResolvedPackage& package) { return is_release_info(package.nevra.name); });
     std::vector<ReleaseImage> images;
     if (lists.packages.empty()) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
@@ -156,17 +157,7 @@ std::vector<Gpu> match_gpus(const GpuTable& table, const std::string& wanted) {
 }
 
 std::string text_of(GpuModules modules) {
-    switch (modules) {
-        case GpuModules::either:
-            return "either";
-        case GpuModules::open:
-            return "open";
-        case GpuModules::proprietary:
-            return "proprietary";
-        case GpuModules::unclear:
-            break;
-    }
-    return "unclear";
+    return std::string(nth_name(modules, {"either", "open", "proprietary", "unclear"}));
 }
 
 }  // namespace edgegpu

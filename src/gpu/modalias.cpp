@@ -55,7 +55,7 @@ std::vector<std::string> card_aliases(const std::string& pci_id) {
 
 bool matches_alias(const std::string& pattern, const std::vector<std::string>& aliases) {
     const std::string decoded = with_characters(pattern);
-    return std::any_of(aliases.begin(), aliases.end(), [&](const std::string& alias) {
+    return std::ranges::any_of(aliases, [&](const std::string& alias) {
         return ::fnmatch(decoded.c_str(), alias.c_str(), 0) == 0;
     });
 }

@@ -14,186 +14,119 @@ struct NamesOf<ChildEnd> {
 
 template <>
 struct FieldsOf<PciFunction> {
+    using T = PciFunction;
     static constexpr auto list =
-        std::tuple{Field{"address", &PciFunction::address},
-                   Field{"id", &PciFunction::id},
-                   Field{"device_class", &PciFunction::device_class},
-                   Field{"driver", &PciFunction::driver},
-                   Field{"driver_override", &PciFunction::driver_override},
-                   Field{"silent", &PciFunction::silent},
-                   Field{"virtual_function", &PciFunction::virtual_function},
-                   Field{"link_width", &PciFunction::link_width},
-                   Field{"max_link_width", &PciFunction::max_link_width},
-                   Field{"max_link_generation", &PciFunction::max_link_generation},
-                   Field{"unassigned_bars", &PciFunction::unassigned_bars}};
+        fields<&T::address, &T::id, &T::device_class, &T::driver, &T::driver_override, &T::silent,
+               &T::virtual_function, &T::link_width, &T::max_link_width, &T::max_link_generation,
+               &T::unassigned_bars>;
 };
 
 template <>
 struct FieldsOf<ModuleFile> {
-    static constexpr auto list = std::tuple{Field{"path", &ModuleFile::path},
-                                            Field{"exists", &ModuleFile::exists},
-                                            Field{"error", &ModuleFile::error},
-                                            Field{"vermagic", &ModuleFile::vermagic},
-                                            Field{"kernel_vermagic", &ModuleFile::kernel_vermagic},
-                                            Field{"version", &ModuleFile::version},
-                                            Field{"flavor", &ModuleFile::flavor},
-                                            Field{"is_signed", &ModuleFile::is_signed},
-                                            Field{"key_id", &ModuleFile::key_id},
-                                            Field{"signer", &ModuleFile::signer},
-                                            Field{"blocked", &ModuleFile::blocked},
-                                            Field{"blocked_by", &ModuleFile::blocked_by}};
+    using T = ModuleFile;
+    static constexpr auto list =
+        fields<&T::path, &T::exists, &T::error, &T::vermagic, &T::kernel_vermagic, &T::version,
+               &T::flavor, &T::is_signed, &T::key_id, &T::signer, &T::blocked, &T::blocked_by>;
 };
 
 template <>
 struct FieldsOf<ModuleTrust> {
-    static constexpr auto list = std::tuple{Field{"enforced", &ModuleTrust::enforced},
-                                            Field{"lockdown", &ModuleTrust::lockdown},
-                                            Field{"secure_boot", &ModuleTrust::secure_boot},
-                                            Field{"keys_known", &ModuleTrust::keys_known},
-                                            Field{"keys", &ModuleTrust::keys},
-                                            Field{"names", &ModuleTrust::names},
-                                            Field{"enrolled", &ModuleTrust::enrolled}};
+    using T = ModuleTrust;
+    static constexpr auto list = fields<&T::enforced, &T::lockdown, &T::secure_boot, &T::keys_known,
+                                        &T::keys, &T::names, &T::enrolled>;
 };
 
 template <>
 struct FieldsOf<LoadedDriver> {
+    using T = LoadedDriver;
     static constexpr auto list =
-        std::tuple{Field{"loaded", &LoadedDriver::loaded}, Field{"version", &LoadedDriver::version},
-                   Field{"nvrm", &LoadedDriver::nvrm}, Field{"rivals", &LoadedDriver::rivals},
-                   Field{"companions", &LoadedDriver::companions}};
+        fields<&T::loaded, &T::version, &T::nvrm, &T::rivals, &T::companions>;
 };
 
 template <>
 struct FieldsOf<ProcGpu> {
+    using T = ProcGpu;
     static constexpr auto list =
-        std::tuple{Field{"address", &ProcGpu::address}, Field{"model", &ProcGpu::model},
-                   Field{"minor", &ProcGpu::minor}, Field{"firmware", &ProcGpu::firmware},
-                   Field{"excluded", &ProcGpu::excluded}};
+        fields<&T::address, &T::model, &T::minor, &T::firmware, &T::excluded>;
 };
 
 template <>
 struct FieldsOf<FirmwareFile> {
-    static constexpr auto list =
-        std::tuple{Field{"path", &FirmwareFile::path}, Field{"exists", &FirmwareFile::exists},
-                   Field{"size", &FirmwareFile::size}};
+    using T = FirmwareFile;
+    static constexpr auto list = fields<&T::path, &T::exists, &T::size>;
 };
 
 template <>
 struct FieldsOf<DeviceNode> {
-    static constexpr auto list =
-        std::tuple{Field{"path", &DeviceNode::path},
-                   Field{"exists", &DeviceNode::exists},
-                   Field{"is_character_device", &DeviceNode::is_character_device},
-                   Field{"major", &DeviceNode::major},
-                   Field{"minor", &DeviceNode::minor},
-                   Field{"expected_major", &DeviceNode::expected_major},
-                   Field{"expected_minor", &DeviceNode::expected_minor},
-                   Field{"mode", &DeviceNode::mode},
-                   Field{"uid", &DeviceNode::uid},
-                   Field{"gid", &DeviceNode::gid},
-                   Field{"label", &DeviceNode::label},
-                   Field{"open_error", &DeviceNode::open_error}};
+    using T = DeviceNode;
+    static constexpr auto list = fields<&T::path, &T::exists, &T::is_character_device, &T::major,
+                                        &T::minor, &T::expected_major, &T::expected_minor, &T::mode,
+                                        &T::uid, &T::gid, &T::label, &T::open_error>;
 };
 
 template <>
 struct FieldsOf<KernelMessage> {
-    static constexpr auto list = std::tuple{Field{"microseconds", &KernelMessage::microseconds},
-                                            Field{"text", &KernelMessage::text}};
+    using T = KernelMessage;
+    static constexpr auto list = fields<&T::microseconds, &T::text>;
 };
 
 template <>
 struct FieldsOf<Library> {
-    static constexpr auto list =
-        std::tuple{Field{"name", &Library::name}, Field{"path", &Library::path},
-                   Field{"version", &Library::version}};
+    using T = Library;
+    static constexpr auto list = fields<&T::name, &T::path, &T::version>;
 };
 
 template <>
 struct FieldsOf<NvmlGpu> {
+    using T = NvmlGpu;
     static constexpr auto list =
-        std::tuple{Field{"address", &NvmlGpu::address},
-                   Field{"name", &NvmlGpu::name},
-                   Field{"uuid", &NvmlGpu::uuid},
-                   Field{"memory", &NvmlGpu::memory},
-                   Field{"persistence", &NvmlGpu::persistence},
-                   Field{"mig", &NvmlGpu::mig},
-                   Field{"mig_devices", &NvmlGpu::mig_devices},
-                   Field{"recovery_action", &NvmlGpu::recovery_action},
-                   Field{"uncorrected_volatile", &NvmlGpu::uncorrected_volatile},
-                   Field{"uncorrected_aggregate", &NvmlGpu::uncorrected_aggregate},
-                   Field{"remapped_uncorrectable", &NvmlGpu::remapped_uncorrectable},
-                   Field{"remap_pending", &NvmlGpu::remap_pending},
-                   Field{"remap_failed", &NvmlGpu::remap_failed},
-                   Field{"temperature", &NvmlGpu::temperature},
-                   Field{"licence", &NvmlGpu::licence},
-                   Field{"code", &NvmlGpu::code}};
+        fields<&T::address, &T::name, &T::uuid, &T::memory, &T::persistence, &T::mig,
+               &T::mig_devices, &T::recovery_action, &T::uncorrected_volatile,
+               &T::uncorrected_aggregate, &T::remapped_uncorrectable, &T::remap_pending,
+               &T::remap_failed, &T::temperature, &T::licence, &T::code>;
 };
 
 template <>
 struct FieldsOf<Nvml> {
-    static constexpr auto list = std::tuple{Field{"end", &Nvml::end},
-                                            Field{"text", &Nvml::text},
-                                            Field{"code", &Nvml::code},
-                                            Field{"function", &Nvml::function},
-                                            Field{"driver_version", &Nvml::driver_version},
-                                            Field{"library_version", &Nvml::library_version},
-                                            Field{"gpus", &Nvml::gpus}};
+    using T = Nvml;
+    static constexpr auto list = fields<&T::end, &T::text, &T::code, &T::function,
+                                        &T::driver_version, &T::library_version, &T::gpus>;
 };
 
 template <>
 struct FieldsOf<CdiSpec> {
+    using T = CdiSpec;
     static constexpr auto list =
-        std::tuple{Field{"path", &CdiSpec::path},       Field{"error", &CdiSpec::error},
-                   Field{"kind", &CdiSpec::kind},       Field{"devices", &CdiSpec::devices},
-                   Field{"missing", &CdiSpec::missing}, Field{"versions", &CdiSpec::versions}};
+        fields<&T::path, &T::error, &T::kind, &T::devices, &T::missing, &T::versions>;
 };
 
 template <>
 struct FieldsOf<Cdi> {
-    static constexpr auto list = std::tuple{
-        Field{"toolkit", &Cdi::toolkit}, Field{"specs", &Cdi::specs}, Field{"hooks", &Cdi::hooks}};
+    using T = Cdi;
+    static constexpr auto list = fields<&T::toolkit, &T::specs, &T::hooks>;
 };
 
 template <>
 struct FieldsOf<Workload> {
+    using T = Workload;
     static constexpr auto list =
-        std::tuple{Field{"how", &Workload::how},           Field{"end", &Workload::end},
-                   Field{"status", &Workload::status},     Field{"text", &Workload::text},
-                   Field{"function", &Workload::function}, Field{"code", &Workload::code},
-                   Field{"passed", &Workload::passed}};
+        fields<&T::how, &T::end, &T::status, &T::text, &T::function, &T::code, &T::passed>;
 };
 
 template <>
 struct FieldsOf<StepRun> {
-    static constexpr auto list =
-        std::tuple{Field{"milliseconds", &StepRun::milliseconds}, Field{"hung", &StepRun::hung},
-                   Field{"error", &StepRun::error}};
+    using T = StepRun;
+    static constexpr auto list = fields<&T::milliseconds, &T::hung, &T::error>;
 };
 
 template <>
 struct FieldsOf<Facts> {
-    static constexpr auto list = std::tuple{Field{"format", &Facts::format},
-                                            Field{"commit", &Facts::commit},
-                                            Field{"boot_id", &Facts::boot_id},
-                                            Field{"kernel", &Facts::kernel},
-                                            Field{"virtual_machine", &Facts::virtual_machine},
-                                            Field{"stack", &Facts::stack},
-                                            Field{"stack_error", &Facts::stack_error},
-                                            Field{"functions", &Facts::functions},
-                                            Field{"module", &Facts::module},
-                                            Field{"trust", &Facts::trust},
-                                            Field{"driver", &Facts::driver},
-                                            Field{"proc_gpus", &Facts::proc_gpus},
-                                            Field{"firmware", &Facts::firmware},
-                                            Field{"kernel_log", &Facts::kernel_log},
-                                            Field{"kernel_log_cut", &Facts::kernel_log_cut},
-                                            Field{"nodes", &Facts::nodes},
-                                            Field{"selinux", &Facts::selinux},
-                                            Field{"libraries", &Facts::libraries},
-                                            Field{"nvml", &Facts::nvml},
-                                            Field{"cdi", &Facts::cdi},
-                                            Field{"workloads", &Facts::workloads},
-                                            Field{"runs", &Facts::runs}};
+    using T = Facts;
+    static constexpr auto list =
+        fields<&T::format, &T::commit, &T::boot_id, &T::kernel, &T::virtual_machine, &T::stack,
+               &T::stack_error, &T::functions, &T::module, &T::trust, &T::driver, &T::proc_gpus,
+               &T::firmware, &T::kernel_log, &T::kernel_log_cut, &T::nodes, &T::selinux,
+               &T::libraries, &T::nvml, &T::cdi, &T::workloads, &T::runs>;
 };
 
 std::string facts_json(const Facts& facts) {

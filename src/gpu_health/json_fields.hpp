@@ -24,13 +24,27 @@ using Json = nlohmann::json;
 /// A member of a structure and its name.
 template <typename Owner, typename Member>
 struct Field {
-    const char* name;
+    std::string_view name;
     Member Owner::*member;
 };
 template <typename Owner, typename Member>
-Field(const char*, Member Owner::*) -> Field<Owner, Member>;
+Field(std::string_view, Member Owner::*) -> Field<Owner, Member>;
 
-/// Specialised for each structure that is written: `list` is a tuple of Fields.
+/// The name that a member has in the sources, from what compilers call this function:
+/// "… [with auto member = &edgegpu::gpu_health::Owner::name; …]".
+template <auto member>
+[[nodiscard]] consteval std::string_view member_name() {
+    std::string_view text = __PRETTY_FUNCTION__;
+    text.remove_prefix(text.find("member = &"));
+    text = text.substr(0, text.find_first_of(";]"));
+    return text.substr(text.rfind(':') + 1);
+}
+
+/// A tuple of Fields.
+template <auto... members>
+inline constexpr auto fields = std::tuple{Field{member_name<members>(), members}...};
+
+/// Specialised for each structure that is written: `list` has its `fields`.
 template <typename T>
 struct FieldsOf;
 

@@ -8,28 +8,18 @@ namespace edgegpu::gpu_health {
 
 template <>
 struct FieldsOf<WantedMig> {
-    static constexpr auto list =
-        std::tuple{Field{"device", &WantedMig::device}, Field{"profiles", &WantedMig::profiles}};
+    using T = WantedMig;
+    static constexpr auto list = fields<&T::device, &T::profiles>;
 };
 
 template <>
 struct FieldsOf<Settings> {
+    using T = Settings;
     static constexpr auto list =
-        std::tuple{Field{"minimum", &Settings::minimum},
-                   Field{"devices", &Settings::devices},
-                   Field{"passthrough", &Settings::passthrough},
-                   Field{"fail_on_missing_gpu", &Settings::fail_on_missing_gpu},
-                   Field{"fail_on_unclear", &Settings::fail_on_unclear},
-                   Field{"memory", &Settings::memory},
-                   Field{"mig", &Settings::mig},
-                   Field{"persistence", &Settings::persistence},
-                   Field{"link_width", &Settings::link_width},
-                   Field{"link_generation", &Settings::link_generation},
-                   Field{"mig_layouts", &Settings::mig_layouts},
-                   Field{"workload", &Settings::workload},
-                   Field{"workload_image", &Settings::workload_image},
-                   Field{"deadlines", &Settings::deadlines},
-                   Field{"textfile", &Settings::textfile}};
+        fields<&T::minimum, &T::devices, &T::passthrough, &T::fail_on_missing_gpu,
+               &T::fail_on_unclear, &T::memory, &T::mig, &T::persistence, &T::link_width,
+               &T::link_generation, &T::mig_layouts, &T::workload, &T::workload_image,
+               &T::deadlines, &T::textfile>;
 };
 
 namespace {
@@ -41,7 +31,7 @@ void check_settings(const Settings& settings) {
         const std::string& step = deadline.first;
         const unsigned seconds = deadline.second;
         const auto is_step = [&](Step one) { return name_of(one) == step; };
-        if (std::none_of(all_steps.begin(), all_steps.end(), is_step)) {
+        if (std::ranges::none_of(all_steps, is_step)) {
             refuse("deadlines." + step, "there is no such step");
         }
         if (seconds < 1 || seconds > longest_deadline) {

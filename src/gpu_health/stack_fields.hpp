@@ -7,19 +7,15 @@ namespace edgegpu::gpu_health {
 
 template <>
 struct FieldsOf<StackModule> {
-    static constexpr auto list =
-        std::tuple{Field{"name", &StackModule::name}, Field{"path", &StackModule::path},
-                   Field{"version", &StackModule::version}, Field{"key_id", &StackModule::key_id},
-                   Field{"signer", &StackModule::signer}};
+    using T = StackModule;
+    static constexpr auto list = fields<&T::name, &T::path, &T::version, &T::key_id, &T::signer>;
 };
 
 template <>
 struct FieldsOf<Stack> {
-    static constexpr auto list =
-        std::tuple{Field{"driver", &Stack::driver},     Field{"flavor", &Stack::flavor},
-                   Field{"kernel", &Stack::kernel},     Field{"modules", &Stack::modules},
-                   Field{"firmware", &Stack::firmware}, Field{"libraries", &Stack::libraries},
-                   Field{"packages", &Stack::packages}};
+    using T = Stack;
+    static constexpr auto list = fields<&T::driver, &T::flavor, &T::kernel, &T::modules,
+                                        &T::firmware, &T::libraries, &T::packages>;
 };
 
 }  // namespace edgegpu::gpu_health

@@ -27,21 +27,7 @@ enum class ImageType {
 
 /// Name in options and documents.
 [[nodiscard]] constexpr std::string_view enum_name(ImageType type) {
-    switch (type) {
-        case ImageType::raw:
-            return "raw";
-        case ImageType::qcow2:
-            return "qcow2";
-        case ImageType::vmdk:
-            return "vmdk";
-        case ImageType::vhd:
-            return "vhd";
-        case ImageType::ami:
-            return "ami";
-        case ImageType::installer_iso:
-            return "installer-iso";
-    }
-    return {};
+    return nth_name(type, {"raw", "qcow2", "vmdk", "vhd", "ami", "installer-iso"});
 }
 
 /// How a disk image is compressed.
@@ -55,15 +41,7 @@ enum class ImageCompression {
 
 /// Name in options and documents.
 [[nodiscard]] constexpr std::string_view enum_name(ImageCompression compression) {
-    switch (compression) {
-        case ImageCompression::none:
-            return "none";
-        case ImageCompression::zstd:
-            return "zstd";
-        case ImageCompression::clusters:
-            return "clusters";
-    }
-    return {};
+    return nth_name(compression, {"none", "zstd", "clusters"});
 }
 
 /// Whether the form is the disk's bytes.

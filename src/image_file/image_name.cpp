@@ -86,12 +86,11 @@ void check_image_name(const ImageRequest& request) {
         name.remove_suffix(zstd_ending.size());
     }
     const auto& endings = known_endings();
-    const auto* const ending = std::find_if(endings.begin(), endings.end(), [&](const Ending& one) {
-        return ends_like(name, one.text);
-    });
+    const auto* const ending =
+        std::ranges::find_if(endings, [&](const Ending& one) { return ends_like(name, one.text); });
     const bool known = ending != endings.end();
-    const bool other = known && std::find(ending->types.begin(), ending->types.end(),
-                                          request.type) == ending->types.end();
+    const bool other =
+        known && std::ranges::find(ending->types, request.type) == ending->types.end();
     const bool zstd = request.compression == ImageCompression::zstd;
     const bool compressed_unnamed = zstd && !named_zstd && known;
     if (!other && !compressed_unnamed && (zstd || !named_zstd)) {
@@ -100,8 +99,8 @@ void check_image_name(const ImageRequest& request) {
     // "c.raw.gz": all of its endings are replaced.
     const auto stem_of = [&](std::string_view text) {
         for (const Ending* one = ending; one != endings.end();
-             one = std::find_if(endings.begin(), endings.end(),
-                                [&](const Ending& next) { return ends_like(text, next.text); })) {
+             one = std::ranges::find_if(
+                 endings, [&](const Ending& next) { return ends_like(text, next.text); })) {
             text.remove_suffix(one->text.size());
         }
         return text;

@@ -160,16 +160,16 @@ std::string label_of(const DiskIdentity& identity, const InstallerRequest& reque
         identity.uuid(fmt::format("medium {} {}", request.unsigned_commit, request.target.text));
     std::erase(name, '-');
     name.resize(digits);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return "EDGEGPU_" + name;
 }
 
 /// Name and version, as people see them: nothing that a shell or a menu could take for its own.
 std::string title_of(const CommitInfo& info) {
     std::string title = info.version.empty() ? info.name : info.name + ' ' + info.version;
-    std::replace_if(
-        title.begin(), title.end(),
+    std::ranges::replace_if(
+        title,
         [](unsigned char c) {
             return std::isalnum(c) == 0 &&
                    std::string_view(" ./:_+-^").find(static_cast<char>(c)) ==
@@ -196,10 +196,7 @@ fs::path pack_disk(const Context& ctx, const Disk& disk, const TemporaryDirector
     const std::uint64_t end = last.on_medium + last.size;
     make_sparse_file(packed, end + mib);
     const Fd from = open_to_read(raw);
-    const Fd to(::open(packed.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!to) {
-        throw errno_error(packed.string(), errno);
-    }
+    const Fd to = open_file(packed, O_WRONLY);
     const auto copy = [&](std::uint64_t position, std::uint64_t target, std::uint64_t size) {
         each_piece(from.get(), raw.string(),
                    [&](std::string_view piece) {

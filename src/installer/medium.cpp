@@ -44,8 +44,7 @@ bool only_installed(std::string_view argument) {
     const std::string_view name = argument.substr(0, argument.find('='));
     constexpr std::array names{"rootflags", "rootfstype", "rw",     "rdinit",
                                "resume",    "quiet",      "splash", "rhgb"};
-    return !boot_argument_reason(argument).empty() ||
-           std::find(names.begin(), names.end(), name) != names.end();
+    return !boot_argument_reason(argument).empty() || std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace

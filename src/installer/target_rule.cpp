@@ -34,8 +34,7 @@ constexpr std::array<std::pair<std::string_view, Operator>, 3> operators{
 
 template <typename Table, typename Value>
 std::string_view name_in(const Table& table, Value value) {
-    return std::find_if(table.begin(), table.end(),
-                        [value](const auto& row) { return row.second == value; })
+    return std::ranges::find_if(table, [value](const auto& row) { return row.second == value; })
         ->first;
 }
 
@@ -44,8 +43,8 @@ Error rule_error(std::string_view rule, const std::string& what) {
 }
 
 Property property_named(std::string_view name, std::string_view rule) {
-    const auto* const found = std::find_if(properties.begin(), properties.end(),
-                                           [name](const auto& row) { return row.first == name; });
+    const auto* const found =
+        std::ranges::find_if(properties, [name](const auto& row) { return row.first == name; });
     if (found != properties.end()) {
         return found->second;
     }
@@ -79,7 +78,7 @@ std::string checked_operand(Property property, Operator comparison, std::string_
         throw rule_error(rule, "removable is yes or no");
     }
     const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (std::any_of(operand.begin(), operand.end(), control)) {
+    if (std::ranges::any_of(operand, control)) {
         throw rule_error(rule, "a value has a control character");
     }
     return std::string(operand);
@@ -92,9 +91,8 @@ TargetCondition condition_in(std::string_view text, std::string_view rule) {
             .hinted(std::string(target_rule_forms));
     }
     const std::string_view rest = text.substr(at);
-    const auto* const found =
-        std::find_if(operators.begin(), operators.end(),
-                     [rest](const auto& row) { return rest.starts_with(row.first); });
+    const auto* const found = std::ranges::find_if(
+        operators, [rest](const auto& row) { return rest.starts_with(row.first); });
     if (found == operators.end()) {
         throw rule_error(rule, fmt::format("'{}' has no operator: =, >= or <=", text));
     }

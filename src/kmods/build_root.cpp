@@ -45,7 +45,7 @@ DkmsConf read_conf(const ImportedPackage& source) {
     const ImportedFile* conf = nullptr;
     for (const ImportedFile& file : source.files) {
         const bool fits = file.path.starts_with("/usr/src/") && file.path.ends_with("/dkms.conf") &&
-                          std::count(file.path.begin(), file.path.end(), '/') == 4 &&
+                          std::ranges::count(file.path, '/') == 4 &&
                           file.entry.type == EntryType::file && !file.is_ghost();
         if (fits && conf != nullptr) {
             throw error("package {} has sources for dkms twice: {} and {}", source.nevra.text(),

@@ -310,8 +310,8 @@ void Console::warn(std::string_view text) {
     {
         const std::lock_guard lock(mutex_);
         record(Remark::Kind::warning, secretless);
-        if (std::any_of(warnings_.begin(), warnings_.end(),
-                        [&](const Warning& known) { return known.what == clean; })) {
+        if (std::ranges::any_of(warnings_,
+                                [&](const Warning& known) { return known.what == clean; })) {
             return;
         }
         event("warning", "text", secretless);
@@ -331,9 +331,8 @@ void Console::warn_of(std::string_view what, std::string_view given) {
         const std::lock_guard lock(mutex_);
         record(Remark::Kind::warning_of, secretless, item);
         event("warning", "text", fmt::format("{}: {}", secretless, item));
-        auto group = std::find_if(warnings_.begin(), warnings_.end(), [&](const Warning& known) {
-            return known.what == clean && !known.shown;
-        });
+        auto group = std::ranges::find_if(
+            warnings_, [&](const Warning& known) { return known.what == clean && !known.shown; });
         if (group == warnings_.end()) {
             group = warnings_.insert(group, {clean, {}});
         }

@@ -216,8 +216,7 @@ void Log::remove_terminal() {
 }
 
 bool Log::wants(LogLevel level) const noexcept {
-    return state_ &&
-           std::any_of(state_->places.begin(), state_->places.end(), [level](const Place& place) {
+    return state_ && std::ranges::any_of(state_->places, [level](const Place& place) {
                return place.logger->should_log(spdlog_level(level));
            });
 }
@@ -243,8 +242,9 @@ void Log::write_to(bool terminal, LogLevel level, std::string_view message,
             if (auto* text = std::get_if<std::string>(&field.value.get())) {
                 *text = without_secrets(*text);
             } else if (auto* texts = std::get_if<std::vector<std::string>>(&field.value.get())) {
-                std::transform(texts->begin(), texts->end(), texts->begin(),
-                               [this](const std::string& one) { return without_secrets(one); });
+                std::ranges::transform(*texts, texts->begin(), [this](const std::string& one) {
+                    return without_secrets(one);
+                });
             }
         }
         std::unique_lock lock(state_->mutex);

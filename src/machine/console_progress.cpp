@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "support/glib.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -91,17 +92,7 @@ std::string console_text(std::string_view line) {
 }
 
 std::string_view phase_name(Phase phase) {
-    switch (phase) {
-        case Phase::firmware:
-            return "firmware";
-        case Phase::boot_loader:
-            return "boot loader";
-        case Phase::kernel:
-            return "kernel";
-        case Phase::system:
-            break;
-    }
-    return "system";
+    return nth_name(phase, {"firmware", "boot loader", "kernel", "system"});
 }
 
 }  // namespace

@@ -40,16 +40,15 @@ constexpr std::array places{
 
 bool has(const json& list, std::string_view wanted) {
     return list.is_array() &&
-           std::any_of(list.begin(), list.end(), [&](const json& one) { return one == wanted; });
+           std::ranges::any_of(list, [&](const json& one) { return one == wanted; });
 }
 
 /// For x86_64 and a q35.
 bool fits_machine(const json& targets) {
-    return targets.is_array() &&
-           std::any_of(targets.begin(), targets.end(), [](const json& target) {
+    return targets.is_array() && std::ranges::any_of(targets, [](const json& target) {
                const json machines = target.value("machines", json::array());
                return target.value("architecture", "") == "x86_64" && machines.is_array() &&
-                      std::any_of(machines.begin(), machines.end(), [](const json& machine) {
+                      std::ranges::any_of(machines, [](const json& machine) {
                           return machine.is_string() &&
                                  machine.get<std::string>().starts_with("pc-q35-");
                       });

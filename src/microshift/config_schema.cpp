@@ -99,8 +99,8 @@ private:
         // Copying and writing a nested value recurses as deep as the image's file has it.
         if (const auto choices = node.find("enum");
             choices != node.end() && choices->is_array() &&
-            std::all_of(choices->begin(), choices->end(),
-                        [](const json& choice) { return choice.is_primitive(); })) {
+            std::ranges::all_of(*choices,
+                                [](const json& choice) { return choice.is_primitive(); })) {
             made["enum"] = *choices;
         }
     }

@@ -21,6 +21,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/files/tar_reader.hpp"
 #include "support/files/unpack_limit.hpp"
 #include "support/handles.hpp"
@@ -239,10 +240,7 @@ private:
             reader.read([&](const char* data, std::size_t size) { content.append(data, size); });
             return make_file_entry(ctx_, content, member.mode);
         }
-        const Fd file(::open(scratch_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-        if (!file) {
-            throw errno_error(scratch_.string(), errno);
-        }
+        const Fd file = open_file(scratch_, O_RDWR | O_CREAT | O_TRUNC, 0600);
         reader.read([&](const char* data, std::size_t size) {
             ctx_.check_cancelled();
             while (size > 0) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -73,7 +74,7 @@ ImageBlob config_of(const json& object, const std::string& called) {
     constexpr std::array<std::string_view, 3> of_images{
         "", "application/vnd.oci.image.config.v1+json",
         "application/vnd.docker.container.image.v1+json"};
-    if (std::find(of_images.begin(), of_images.end(), config.media_type) == of_images.end()) {
+    if (std::ranges::find(of_images, config.media_type) == of_images.end()) {
         throw bad_image(called, fmt::format("it is an artifact ({}), not an image of a container",
                                             config.media_type));
     }
@@ -158,8 +159,8 @@ struct Field {
 };
 
 bool all_texts(const json& value) {
-    return std::all_of(value.begin(), value.end(),
-                       [](const json& one) { return one.is_string() || one.is_null(); });
+    return std::ranges::all_of(value,
+                               [](const json& one) { return one.is_string() || one.is_null(); });
 }
 
 bool is_of_kind(const json& value, FieldKind kind) {
@@ -173,7 +174,7 @@ bool is_of_kind(const json& value, FieldKind kind) {
         case FieldKind::object:
             return value.is_object();
         case FieldKind::objects:
-            return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& one) {
+            return value.is_array() && std::ranges::all_of(value, [](const json& one) {
                        return one.is_object() || one.is_null();
                    });
         case FieldKind::flag:
@@ -216,23 +217,8 @@ constexpr std::array<Field, 27> fields{{
 }};
 
 std::string_view kind_name(FieldKind kind) {
-    switch (kind) {
-        case FieldKind::text:
-            return "a text";
-        case FieldKind::texts:
-            return "a list of texts";
-        case FieldKind::text_map:
-            return "an object of texts";
-        case FieldKind::object:
-            return "an object";
-        case FieldKind::objects:
-            return "a list of objects";
-        case FieldKind::flag:
-            return "true or false";
-        case FieldKind::time:
-            return "a time (RFC 3339)";
-    }
-    return "valid";
+    return nth_name(kind, {"a text", "a list of texts", "an object of texts", "an object",
+                           "a list of objects", "true or false", "a time (RFC 3339)"});
 }
 
 void check_fields_in(const json& object, std::string_view table, const std::string& called) {

@@ -39,10 +39,10 @@ bool is_path_component(std::string_view part) {
     }
     while (!part.empty()) {
         const std::size_t end = static_cast<std::size_t>(
-            std::find_if_not(part.begin(), part.end(), is_lower_or_digit) - part.begin());
+            std::ranges::find_if_not(part, is_lower_or_digit) - part.begin());
         part.remove_prefix(end);
-        const std::size_t next = static_cast<std::size_t>(
-            std::find_if(part.begin(), part.end(), is_lower_or_digit) - part.begin());
+        const std::size_t next =
+            static_cast<std::size_t>(std::ranges::find_if(part, is_lower_or_digit) - part.begin());
         const std::string_view separator = part.substr(0, next);
         const bool dashes = separator.find_first_not_of('-') == std::string_view::npos;
         if (!dashes && separator != "." && separator != "_" && separator != "__") {
@@ -70,23 +70,22 @@ bool is_domain(std::string_view text) {
                    std::string_view::npos;
     }
     const std::vector<std::string_view> labels = split(host, '.');
-    return std::all_of(labels.begin(), labels.end(), [](std::string_view label) {
+    return std::ranges::all_of(labels, [](std::string_view label) {
         return !label.empty() && label.front() != '-' && label.back() != '-' &&
-               std::all_of(label.begin(), label.end(),
-                           [](char c) { return (is_word(c) && c != '_') || c == '-'; });
+               std::ranges::all_of(label,
+                                   [](char c) { return (is_word(c) && c != '_') || c == '-'; });
     });
 }
 
 bool is_tag(std::string_view tag) {
     return !tag.empty() && tag.size() <= longest_tag && is_word(tag.front()) &&
-           std::all_of(tag.begin(), tag.end(),
-                       [](char c) { return is_word(c) || c == '.' || c == '-'; });
+           std::ranges::all_of(tag, [](char c) { return is_word(c) || c == '.' || c == '-'; });
 }
 
 /// Whether the first component is a domain, as the engines decide it.
 bool names_domain(std::string_view first) {
     return first == "localhost" || first.find_first_of(".:[") != std::string_view::npos ||
-           std::any_of(first.begin(), first.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+           std::ranges::any_of(first, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 /// The repository with its domain, or nothing.
@@ -105,7 +104,7 @@ std::optional<std::string> complete_repository(std::string_view name) {
     std::string result = domain + (official ? "/library/" : "/") + std::string(path);
     const std::vector<std::string_view> parts = split(path, '/');
     if (result.size() > longest_name || !is_domain(domain) ||
-        !std::all_of(parts.begin(), parts.end(), is_path_component)) {
+        !std::ranges::all_of(parts, is_path_component)) {
         return std::nullopt;
     }
     return result;
@@ -114,8 +113,8 @@ std::optional<std::string> complete_repository(std::string_view name) {
 }  // namespace
 
 std::string ImagePlace::text() const {
-    const auto* const known = std::find_if(
-        prefixes.begin(), prefixes.end(), [&](const auto& one) { return one.second == transport; });
+    const auto* const known =
+        std::ranges::find_if(prefixes, [&](const auto& one) { return one.second == transport; });
     return std::string(known->first) + rest;
 }
 

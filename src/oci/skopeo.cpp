@@ -96,9 +96,8 @@ enum class SkopeoFailure {
 
 SkopeoFailure failure_kind(const ImagePlace& place, const std::string& reason) {
     const auto says = [&](std::initializer_list<std::string_view> words) {
-        return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-            return reason.find(word) != std::string::npos;
-        });
+        return std::ranges::any_of(
+            words, [&](std::string_view word) { return reason.find(word) != std::string::npos; });
     };
     if (says({"rejected by policy", "policy.json"})) {
         return SkopeoFailure::policy;

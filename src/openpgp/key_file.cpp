@@ -242,7 +242,7 @@ void read_armored(std::string_view content, const std::string& origin,
 
 const PublicKey* Certificate::find(std::string_view id) const {
     const auto found =
-        std::find_if(keys.begin(), keys.end(), [&](const PublicKey& key) { return key.id == id; });
+        std::ranges::find_if(keys, [&](const PublicKey& key) { return key.id == id; });
     return found == keys.end() ? nullptr : &*found;
 }
 

@@ -110,7 +110,7 @@ json& mapping_at(const MachineSetRequest& request, json& set, const char* pointe
     }
     if (!set.contains(at) || !set.at(at).is_object()) {
         std::string path(pointer);
-        std::replace(path.begin(), path.end(), '/', '.');
+        std::ranges::replace(path, '/', '.');
         throw bad_set(request, fmt::format("the machine set has no {}", path.substr(1)));
     }
     return set.at(at);

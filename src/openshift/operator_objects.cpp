@@ -81,7 +81,7 @@ json tolerations_of(const std::vector<json>& taints) {
                 toleration[key] = taint[key];
             }
         }
-        if (std::find(tolerations.begin(), tolerations.end(), toleration) == tolerations.end()) {
+        if (std::ranges::find(tolerations, toleration) == tolerations.end()) {
             tolerations.push_back(std::move(toleration));
         }
     }

@@ -26,6 +26,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/files/output.hpp"
 #include "support/files/tar_writer.hpp"
 #include "support/glib.hpp"
@@ -227,10 +228,7 @@ private:
 
     /// The whole archive, without its name.
     void write_archive(const fs::path& path) {
-        const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-        if (!file) {
-            throw errno_error(path.string(), errno);
-        }
+        const Fd file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
         require_space(file);
         Sha256 digest;
         TarWriter tar([&](std::string_view piece) {

@@ -184,7 +184,7 @@ std::uint64_t boot_files(const CommitView& view) {
 
 bool has_new_boot_file(const TreeChanges& changes) {
     const ChangeRange range = changes_below(changes, "/usr/lib/modules");
-    return std::any_of(range.begin(), range.end(), [](const auto& item) {
+    return std::ranges::any_of(range, [](const auto& item) {
         const PathChange& change = item.second;
         return change.after && (!change.before || change.content) && is_boot_file(item.first);
     });

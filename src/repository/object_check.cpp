@@ -10,6 +10,7 @@
 #include "repository/ostree_object.hpp"
 #include "support/files/digest.hpp"
 #include "support/handles.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 
@@ -92,21 +93,7 @@ CheckedObject check_file(OstreeRepo* repo, const TreeObject& object) {
 }  // namespace
 
 std::string_view name_of(ObjectState state) {
-    switch (state) {
-        case ObjectState::good:
-            return "good";
-        case ObjectState::missing:
-            return "missing";
-        case ObjectState::truncated:
-            return "truncated";
-        case ObjectState::checksum:
-            return "checksum";
-        case ObjectState::malformed:
-            return "malformed";
-        case ObjectState::unreadable:
-            break;
-    }
-    return "unreadable";
+    return nth_name(state, {"good", "missing", "truncated", "checksum", "malformed", "unreadable"});
 }
 
 CheckedObject check_object(OstreeRepo* repo, const TreeObject& object) {

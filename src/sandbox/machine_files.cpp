@@ -25,7 +25,7 @@ namespace {
 
 /// Throws for a kernel release with other characters, since it becomes part of a shell script.
 void check_kernel(const std::string& kernel) {
-    const bool plain = std::all_of(kernel.begin(), kernel.end(), [](char c) {
+    const bool plain = std::ranges::all_of(kernel, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                std::string_view("._+-~").find(c) != std::string_view::npos;
     });

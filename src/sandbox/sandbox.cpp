@@ -65,7 +65,7 @@ constexpr std::array<std::string_view, 5> read_only_paths{"/proc/bus", "/proc/fs
                                                           "/proc/sys", "/proc/sysrq-trigger"};
 
 bool below_fresh_mount(const std::string& path) {
-    return std::any_of(mount_points.begin(), mount_points.end(), [&](std::string_view point) {
+    return std::ranges::any_of(mount_points, [&](std::string_view point) {
         return path == point || path.starts_with(fmt::format("{}/", point));
     });
 }
@@ -77,7 +77,7 @@ public:
     BindPoints(const BindPoints&) = delete;
     BindPoints& operator=(const BindPoints&) = delete;
     ~BindPoints() {
-        std::sort(made_.begin(), made_.end(), std::greater<>());
+        std::ranges::sort(made_, std::greater<>());
         for (const std::string& path : made_) {
             try {
                 remove_unused(path);

@@ -192,7 +192,7 @@ void write_tree(const fs::path& top, const std::map<std::string, std::string>& f
     for (const auto& [name, content] : files) {
         const fs::path path(name);
         if (name.empty() || path.is_absolute() ||
-            std::any_of(path.begin(), path.end(), [](const fs::path& part) {
+            std::ranges::any_of(path, [](const fs::path& part) {
                 return part.empty() || part == "." || part == "..";
             })) {
             throw error("'{}' is not the path of a file", name);

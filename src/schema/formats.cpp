@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "support/text/enum_names.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -172,23 +174,8 @@ bool is_label_value(std::string_view text) {
 }  // namespace
 
 std::string_view enum_name(StringFormat format) {
-    switch (format) {
-        case StringFormat::quantity:
-            return "quantity";
-        case StringFormat::byte:
-            return "byte";
-        case StringFormat::date_time:
-            return "date-time";
-        case StringFormat::dns_label:
-            return "dns-label";
-        case StringFormat::dns_subdomain:
-            return "dns-subdomain";
-        case StringFormat::label_value:
-            return "label-value";
-        case StringFormat::duration:
-            return "duration";
-    }
-    return {};
+    return nth_name(format, {"quantity", "byte", "date-time", "duration", "dns-label",
+                             "dns-subdomain", "label-value"});
 }
 
 bool has_format(std::string_view text, StringFormat format) {

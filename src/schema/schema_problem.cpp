@@ -10,7 +10,7 @@ namespace edgegpu {
 namespace {
 
 bool is_plain_key(const std::string& key) {
-    return !key.empty() && key.size() <= 64 && std::all_of(key.begin(), key.end(), [](char c) {
+    return !key.empty() && key.size() <= 64 && std::ranges::all_of(key, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '-' || c == '_' || c == '$';
     });

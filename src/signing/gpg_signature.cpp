@@ -8,6 +8,7 @@
 #include "signing/gpgme.hpp"
 #include "signing/stale_agent.hpp"
 #include "support/error.hpp"
+#include "support/files/file_content.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
 #include "support/text/shell_text.hpp"
@@ -157,10 +158,7 @@ std::string make_gpg_file_signature(const std::string& key, const fs::path& home
                                     const fs::path& file) {
     const KeyPlace place{key, homedir};
     initialise_gpgme();
-    const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened) {
-        throw errno_error(file.string(), errno);
-    }
+    const Fd opened = open_to_read(file);
     gpgme_data_t raw = nullptr;
     place.require(gpgme_data_new_from_fd(&raw, opened.get()));
     const GpgmeData content(raw);

@@ -97,7 +97,7 @@ std::vector<std::string> nearest_names(std::string_view wanted,
             near.emplace_back(distance, candidate);
         }
     }
-    std::sort(near.begin(), near.end());
+    std::ranges::sort(near);
     std::vector<std::string> names;
     for (auto& [distance, name] : near) {
         if (names.size() == limit) {

@@ -30,7 +30,7 @@ bool has_key_content(std::string_view after) {
             std::min(after.size(), after.starts_with(escaped) ? escaped.size() : std::size_t{1}));
         if (line.find(':') != std::string_view::npos) {
             count = 0;
-        } else if (std::all_of(line.begin(), line.end(), [](unsigned char c) {
+        } else if (std::ranges::all_of(line, [](unsigned char c) {
                        return std::isalnum(c) != 0 || c == '+' || c == '/' || c == '=';
                    })) {
             count += line.size();

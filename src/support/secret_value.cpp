@@ -16,12 +16,12 @@ using Words = std::set<std::string, std::less<>>;
 
 /// "input.password", "DB_PASSWORD": what a program calls it.
 bool is_variable(std::string_view value, std::string_view lower) {
-    const bool name = std::all_of(value.begin(), value.end(), [](unsigned char c) {
+    const bool name = std::ranges::all_of(value, [](unsigned char c) {
         return std::isalpha(c) != 0 || c == '_' || c == '.' || c == '-';
     });
     const bool joined = value.find_first_of("_.") != std::string_view::npos;
-    const bool constant = std::none_of(value.begin(), value.end(),
-                                       [](unsigned char c) { return std::islower(c) != 0; });
+    const bool constant =
+        std::ranges::none_of(value, [](unsigned char c) { return std::islower(c) != 0; });
     const auto has = [&](std::string_view part) {
         return lower.find(part) != std::string_view::npos;
     };
@@ -37,7 +37,7 @@ bool is_pattern_or_reference(std::string_view value) {
 }
 
 bool any_of_characters(std::string_view text, int (*is)(int)) {
-    return std::any_of(text.begin(), text.end(), [&](unsigned char c) { return is(c) != 0; });
+    return std::ranges::any_of(text, [&](unsigned char c) { return is(c) != 0; });
 }
 
 /// Whether several words are a passphrase and not a description or a message: one of them has
@@ -71,7 +71,7 @@ bool is_passphrase(std::string_view value) {
                            lower.find_first_of("@#$^*+~!&") != std::string::npos;
         mixed = mixed || (signs && any_of_characters(lower, std::isalpha));
         plain = plain && !joining.contains(lower) &&
-                std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+                std::ranges::all_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
     }
     return mixed || plain;
 }
@@ -124,10 +124,9 @@ bool is_secret_value(std::string_view value) {
         return false;
     }
     // A number of a few digits: a limit, a version, a port.
-    const bool number = std::all_of(value.begin(), value.end(),
-                                    [](unsigned char c) { return std::isdigit(c) != 0; });
-    const bool same =
-        std::all_of(value.begin(), value.end(), [&](char c) { return c == value.front(); });
+    const bool number =
+        std::ranges::all_of(value, [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool same = std::ranges::all_of(value, [&](char c) { return c == value.front(); });
     return !same && !(number && value.size() < 6);
 }
 

@@ -43,7 +43,7 @@ constexpr std::array<Block, 14> special_v4{{{0x00000000, 8},    // this network
                                             {0xF0000000, 4}}};  // reserved
 
 bool is_public_v4(std::uint32_t address) {
-    return std::none_of(special_v4.begin(), special_v4.end(), [&](const Block& block) {
+    return std::ranges::none_of(special_v4, [&](const Block& block) {
         return (address ^ block.first) >> (32 - block.bits) == 0;
     });
 }
@@ -129,9 +129,9 @@ bool is_proxy(const TransferSettings& settings, const struct sockaddr& address) 
             proxies.emplace_back(value);
         }
     }
-    return std::any_of(proxies.begin(), proxies.end(), [&](const std::string& proxy) {
+    return std::ranges::any_of(proxies, [&](const std::string& proxy) {
         const std::vector<struct sockaddr_storage> known = addresses_of(proxy_host(proxy));
-        return std::any_of(known.begin(), known.end(), [&](const struct sockaddr_storage& one) {
+        return std::ranges::any_of(known, [&](const struct sockaddr_storage& one) {
             return text_of(plain(one)) == text_of(address);
         });
     });
@@ -148,19 +148,18 @@ std::vector<std::string> named_urls(const Repository& repository) {
 bool is_named(const Repository& repository, const std::string& url) {
     const std::string host = host_of(url);
     const std::vector<std::string> named = named_urls(repository);
-    return !host.empty() && std::any_of(named.begin(), named.end(), [&](const std::string& own) {
-        return host_of(own) == host;
-    });
+    return !host.empty() &&
+           std::ranges::any_of(named, [&](const std::string& own) { return host_of(own) == host; });
 }
 
 /// Whether a place that the definition names, keys aside, is on this machine or its network.
 bool is_private(const Repository& repository) {
     std::vector<std::string> places = repository.baseurls;
     places.insert(places.end(), {repository.metalink, repository.mirrorlist});
-    return std::any_of(places.begin(), places.end(), [](const std::string& url) {
+    return std::ranges::any_of(places, [](const std::string& url) {
         const std::vector<struct sockaddr_storage> known = addresses_of(host_of(url));
         return local_file(url).has_value() ||
-               std::any_of(known.begin(), known.end(), [](const struct sockaddr_storage& one) {
+               std::ranges::any_of(known, [](const struct sockaddr_storage& one) {
                    return !is_public_address(plain(one));
                });
     });

@@ -91,7 +91,7 @@ bool is_own(const Repository& repository, const std::string& url) {
     std::vector<std::string> named = repository.baseurls;
     named.insert(named.end(), {repository.metalink, repository.mirrorlist});
     const std::string origin = origin_of(url);
-    return !origin.empty() && std::any_of(named.begin(), named.end(), [&](const std::string& own) {
+    return !origin.empty() && std::ranges::any_of(named, [&](const std::string& own) {
         return origin_of(own) == origin;
     });
 }

@@ -70,7 +70,7 @@ std::vector<std::string> mirrors_of(const LrMetalink& metalink) {
             urls.push_back(url);
         }
     }
-    std::stable_sort(urls.begin(), urls.end(), [](const LrMetalinkUrl* a, const LrMetalinkUrl* b) {
+    std::ranges::stable_sort(urls, [](const LrMetalinkUrl* a, const LrMetalinkUrl* b) {
         return a->preference > b->preference;
     });
     std::vector<std::string> mirrors;

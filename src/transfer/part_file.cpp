@@ -30,10 +30,7 @@ bool is_same_file(const Fd& fd, const fs::path& path) {
 }
 
 Fd open_part(const fs::path& path) {
-    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!fd) {
-        throw errno_error(path.string(), errno);
-    }
+    Fd fd = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
     return fd;
 }
 

@@ -13,25 +13,8 @@ namespace edgegpu {
 enum class ProxyAuthentication { any, none, basic, digest, negotiate, ntlm, digest_ie, ntlm_wb };
 
 constexpr std::string_view enum_name(ProxyAuthentication method) {
-    switch (method) {
-        case ProxyAuthentication::any:
-            return "any";
-        case ProxyAuthentication::none:
-            return "none";
-        case ProxyAuthentication::basic:
-            return "basic";
-        case ProxyAuthentication::digest:
-            return "digest";
-        case ProxyAuthentication::negotiate:
-            return "negotiate";
-        case ProxyAuthentication::ntlm:
-            return "ntlm";
-        case ProxyAuthentication::digest_ie:
-            return "digest_ie";
-        case ProxyAuthentication::ntlm_wb:
-            return "ntlm_wb";
-    }
-    return {};
+    return nth_name(
+        method, {"any", "none", "basic", "digest", "negotiate", "ntlm", "digest_ie", "ntlm_wb"});
 }
 
 /// How files of a repository are transferred, with dnf's names and meanings (dnf.conf(5)).

@@ -80,15 +80,15 @@ std::string hint_of(const std::vector<TransferFailure>& failures) {
         }
     }
     const auto all = [&](Kind kind) {
-        return std::all_of(failures.begin(), failures.end(),
-                           [&](const TransferFailure& failure) { return failure.kind == kind; });
+        return std::ranges::all_of(
+            failures, [&](const TransferFailure& failure) { return failure.kind == kind; });
     };
     if (all(Kind::unreachable)) {
         return "check the URL of the repository, and whether a proxy is needed: proxy of the "
                "repository, or http_proxy and https_proxy of the environment";
     }
-    if (std::any_of(failures.begin(), failures.end(),
-                    [](const TransferFailure& failure) { return failure.kind == Kind::wrong; })) {
+    if (std::ranges::any_of(
+            failures, [](const TransferFailure& failure) { return failure.kind == Kind::wrong; })) {
         return "the mirror may be in the middle of an update: try again later, or use another "
                "mirror";
     }
@@ -129,12 +129,11 @@ Error transfer_error(const Repository& repository, const std::string& name,
     const std::vector<TransferFailure>& failures = result.failures;
     // The error of `accept`, or one about the file itself, is more informative than that another
     // mirror does not have it.
-    auto told = std::find_if(failures.begin(), failures.end(), [](const TransferFailure& failure) {
-        return failure.error.has_value();
-    });
+    auto told = std::ranges::find_if(
+        failures, [](const TransferFailure& failure) { return failure.error.has_value(); });
     if (told == failures.end()) {
-        told = std::find_if(failures.begin(), failures.end(),
-                            [](const TransferFailure& failure) { return failure.of_file; });
+        told = std::ranges::find_if(failures,
+                                    [](const TransferFailure& failure) { return failure.of_file; });
     }
     Error problem = error(ErrorKind::fetch, "repository '{}': cannot get {}", repository.id, name);
     if (told != failures.end()) {

@@ -48,7 +48,7 @@ std::optional<DeclaredAttribute> take_attribute(std::string_view& text) {
 bool is_read(std::string_view encoding) {
     constexpr std::array<std::string_view, 5> names{"utf-8", "utf8", "us-ascii", "ascii",
                                                     "iso-8859-1"};
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return std::ranges::any_of(names, [&](std::string_view name) {
         return encoding.size() == name.size() && begins_with_any_case(encoding, name);
     });
 }

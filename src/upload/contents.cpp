@@ -17,6 +17,7 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -185,29 +186,9 @@ private:
 }  // namespace
 
 std::string_view name_of(UploadStep step) {
-    switch (step) {
-        case UploadStep::contents:
-            return "file objects";
-        case UploadStep::directories:
-            return "directory objects";
-        case UploadStep::commits:
-            return "commits";
-        case UploadStep::commit_metadata:
-            return "signatures of commits";
-        case UploadStep::delta_parts:
-            return "parts of deltas";
-        case UploadStep::superblocks:
-            return "superblocks of deltas";
-        case UploadStep::delta_indexes:
-            return "indexes of deltas";
-        case UploadStep::config:
-            return "config";
-        case UploadStep::refs:
-            return "refs";
-        case UploadStep::summary:
-            break;
-    }
-    return "summary";
+    return nth_name(step, {"file objects", "directory objects", "commits", "signatures of commits",
+                           "parts of deltas", "superblocks of deltas", "indexes of deltas",
+                           "config", "refs", "summary"});
 }
 
 bool is_immutable(UploadStep step) noexcept {

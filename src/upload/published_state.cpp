@@ -16,6 +16,7 @@
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 
 namespace edgegpu {
 
@@ -133,11 +134,7 @@ void PublishedState::copy_changeable(const Context& ctx) {
             throw errno_error(shown() + '/' + path, errno);
         }
         make_directories((place / path).parent_path());
-        const Fd copy(
-            ::open((place / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        if (!copy) {
-            throw errno_error((place / path).string(), errno);
-        }
+        const Fd copy = open_file(place / path, O_WRONLY | O_CREAT | O_EXCL, 0600);
         copy_content(source.get(), copy.get(), (place / path).string());
         size = state_of(copy.get(), path).size;
     }

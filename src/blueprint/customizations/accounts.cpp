@@ -31,7 +31,7 @@ std::string read_public_key(const TableReader& table) {
         bool any = !table.has("key");
         for (const std::string_view part : lines_of(keys)) {
             std::string line(part);
-            std::replace(line.begin(), line.end(), '\t', ' ');
+            std::ranges::replace(line, '\t', ' ');
             if (!line.empty() && line.back() == '\r') {
                 line.pop_back();
             }
@@ -137,8 +137,8 @@ void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
     }
     const std::string name = table.required_string("user");
     require_account_name(table.location("user"), "user", name);
-    const auto user = std::find_if(blueprint.users.begin(), blueprint.users.end(),
-                                   [&](const UserRequest& known) { return known.name == name; });
+    const auto user = std::ranges::find_if(
+        blueprint.users, [&](const UserRequest& known) { return known.name == name; });
     if (user == blueprint.users.end()) {
         UserRequest fresh;
         fresh.name = name;

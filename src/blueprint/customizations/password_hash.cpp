@@ -42,15 +42,14 @@ constexpr std::size_t des_length = 13;
 constexpr std::size_t bsdi_length = 20;
 
 bool is_hash_text(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) {
+    return std::ranges::all_of(text, [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                c == '.' || c == '/';
     });
 }
 
 bool is_number(std::string_view text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string judge_salted(const Method& method, std::string_view rest) {

@@ -47,8 +47,8 @@ const KeyType* find_type(std::string_view name) {
     if (name == security_key.name) {
         return &security_key;
     }
-    const auto* found = std::find_if(key_types.begin(), key_types.end(),
-                                     [&](const KeyType& type) { return type.name == name; });
+    const auto* found =
+        std::ranges::find_if(key_types, [&](const KeyType& type) { return type.name == name; });
     return found == key_types.end() ? nullptr : found;
 }
 

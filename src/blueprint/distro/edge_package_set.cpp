@@ -12,7 +12,7 @@ namespace edgegpu {
 namespace {
 
 bool holds(const std::vector<std::string>& list, const std::string& item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
+    return std::ranges::find(list, item) != list.end();
 }
 
 /// The version for comparisons: CentOS Stream is newer than every minor release of its major
@@ -49,7 +49,7 @@ PackageSet assemble(const TableReader& table, const TableReader& set, const std:
             add_words(result.excludes, part.text("excludes"));
         }
     }
-    std::sort(result.packages.begin(), result.packages.end());
+    std::ranges::sort(result.packages);
     for (const TableReader& services : table.tables("services")) {
         if (fits(services, id, version)) {
             result.services = values_of(services.strings("units"));
@@ -60,7 +60,7 @@ PackageSet assemble(const TableReader& table, const TableReader& set, const std:
 
 /// Whether the blueprint itself requests a package, by its name, or by name and version.
 bool asks_for(const std::vector<PackageRequest>& packages, const std::string& name) {
-    return std::any_of(packages.begin(), packages.end(), [&](const PackageRequest& request) {
+    return std::ranges::any_of(packages, [&](const PackageRequest& request) {
         return request.spec == name || request.spec.starts_with(name + '-');
     });
 }

@@ -26,31 +26,11 @@ namespace {
 enum class ParameterType { string, integer, boolean, strings };
 
 constexpr std::string_view enum_name(ParameterType type) {
-    switch (type) {
-        case ParameterType::string:
-            return "string";
-        case ParameterType::integer:
-            return "integer";
-        case ParameterType::boolean:
-            return "boolean";
-        case ParameterType::strings:
-            return "strings";
-    }
-    return "";
+    return nth_name(type, {"string", "integer", "boolean", "strings"});
 }
 
 std::string_view described(ParameterType type) {
-    switch (type) {
-        case ParameterType::string:
-            return "a string";
-        case ParameterType::integer:
-            return "an integer";
-        case ParameterType::boolean:
-            return "a boolean";
-        case ParameterType::strings:
-            break;
-    }
-    return "an array of strings";
+    return nth_name(type, {"a string", "an integer", "a boolean", "an array of strings"});
 }
 
 /// A declared parameter, and its value once there is one.

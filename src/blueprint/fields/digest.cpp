@@ -95,7 +95,7 @@ private:
             FieldDigest(digest).add(value);
             digests.push_back(digest.hex());
         }
-        std::sort(digests.begin(), digests.end());
+        std::ranges::sort(digests);
         add(digests);
     }
 

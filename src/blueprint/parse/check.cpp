@@ -229,9 +229,8 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
     Warnings warnings;
     // Of users with mistakes in them it is not known whether they can log in.
     const bool well_read = mistakes.empty();
-    const bool usable =
-        std::any_of(blueprint.repositories.begin(), blueprint.repositories.end(),
-                    [](const Repository& repository) { return repository.enabled; });
+    const bool usable = std::ranges::any_of(
+        blueprint.repositories, [](const Repository& repository) { return repository.enabled; });
     if (!usable) {
         mistakes.add(error_at(blueprint.ostree.location, "no repository")
                          .hinted("add [[repositories]] with id and baseurl, or give a .repo file: "

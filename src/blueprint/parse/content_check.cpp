@@ -38,7 +38,7 @@ public:
     void see(const OverlayMember& member) {
         any_visible_ = any_visible_ || !member.hidden;
         const bool said = find_path_mode(member.path) != nullptr ||
-                          std::any_of(said_.begin(), said_.end(), [&](const PathGlob& glob) {
+                          std::ranges::any_of(said_, [&](const PathGlob& glob) {
                               return glob.matches(member.path);
                           });
         if (member.hidden && !said) {

@@ -30,23 +30,21 @@ bool sshd_is_off(const Blueprint& blueprint) {
         return unit == "sshd" || unit == "sshd.service" || unit == "ssh.service";
     };
     const auto in = [&](const std::vector<std::string>& units) {
-        return std::any_of(units.begin(), units.end(), is_sshd);
+        return std::ranges::any_of(units, is_sshd);
     };
     return in(blueprint.services.disabled) || in(blueprint.services.masked) ||
-           std::any_of(blueprint.systemd.units.begin(), blueprint.systemd.units.end(),
-                       [&](const UnitRequest& unit) {
-                           return is_sshd(unit.name) && (unit.state == UnitState::disabled ||
-                                                         unit.state == UnitState::masked);
-                       });
+           std::ranges::any_of(blueprint.systemd.units, [&](const UnitRequest& unit) {
+               return is_sshd(unit.name) &&
+                      (unit.state == UnitState::disabled || unit.state == UnitState::masked);
+           });
 }
 
 bool has_user(const Blueprint& blueprint, bool keys_count) {
-    return std::any_of(
-        blueprint.users.begin(), blueprint.users.end(), [&](const UserRequest& user) {
-            const bool credential = is_usable_password(user.password.value_or("*")) ||
-                                    (keys_count && !user.key.empty());
-            return credential && !refuses_login(user.shell);
-        });
+    return std::ranges::any_of(blueprint.users, [&](const UserRequest& user) {
+        const bool credential =
+            is_usable_password(user.password.value_or("*")) || (keys_count && !user.key.empty());
+        return credential && !refuses_login(user.shell);
+    });
 }
 
 void see_programs(const Blueprint& blueprint, LoginWays& ways) {

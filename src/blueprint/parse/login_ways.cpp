@@ -35,7 +35,7 @@ bool has_public_key(std::string_view text) {
 
 bool has_password_hash(std::string_view shadow) {
     const std::vector<std::string_view> lines = lines_of(shadow);
-    return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return std::ranges::any_of(lines, [](std::string_view line) {
         const std::vector<std::string_view> fields = split(line, ':');
         return fields.size() > 1 && is_usable_password(fields[1]);
     });
@@ -148,8 +148,8 @@ void LoginWays::see_file(std::string_view path, const std::function<std::string(
     if (found_) {
         return;
     }
-    const auto way = std::find_if(ways().begin(), ways().end(),
-                                  [&](const Way& one) { return one.path.matches(path); });
+    const auto way =
+        std::ranges::find_if(ways(), [&](const Way& one) { return one.path.matches(path); });
     if (way != ways().end()) {
         found_ = way->counts(content());
     } else if (keys_count_) {
@@ -162,10 +162,9 @@ void LoginWays::see_program(std::string_view text) {
 }
 
 bool LoginWays::any() const {
-    return found_ ||
-           std::any_of(files_with_keys_.begin(), files_with_keys_.end(), [&](const auto& file) {
-               return std::any_of(key_files_.begin(), key_files_.end(),
-                                  [&](const PathGlob& pattern) { return pattern.matches(file); });
+    return found_ || std::ranges::any_of(files_with_keys_, [&](const auto& file) {
+               return std::ranges::any_of(
+                   key_files_, [&](const PathGlob& pattern) { return pattern.matches(file); });
            });
 }
 

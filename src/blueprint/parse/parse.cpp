@@ -46,7 +46,7 @@ std::optional<DistroName> choose_distro(const TableReader& root, const Blueprint
 /// nearly that of a known one is noted.
 void note_unknown_distro(const DistroName& distro, std::vector<std::string>& notes) {
     const std::vector<std::string> known = known_distros();
-    if (std::find(known.begin(), known.end(), distro.name) != known.end()) {
+    if (std::ranges::find(known, distro.name) != known.end()) {
         return;
     }
     const std::string hint = near_names_hint(distro.name, known);

@@ -147,7 +147,7 @@ std::size_t line_of_statement(std::string_view text, std::string_view keyword) {
         at = text.find(keyword, at + 1);
     }
     const std::string_view before = text.substr(0, at);
-    return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    return 1 + static_cast<std::size_t>(std::ranges::count(before, '\n'));
 }
 
 /// Refuses a keyword that this libsepol does not know if it looks like a mistyped one.

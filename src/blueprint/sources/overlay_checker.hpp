@@ -44,8 +44,8 @@ public:
     [[nodiscard]] bool keeps(const Error& failure);
     /// Whether the member is below one that was refused.
     [[nodiscard]] bool is_below_refused(std::string_view path) const {
-        return std::any_of(refused_.begin(), refused_.end(),
-                           [&](const std::string& top) { return is_below(path, top); });
+        return std::ranges::any_of(refused_,
+                                   [&](const std::string& top) { return is_below(path, top); });
     }
 
     [[nodiscard]] const OverlayLimits& limits() const noexcept { return limits_; }

@@ -144,8 +144,8 @@ bool may_be_script(std::string_view path) {
 }  // namespace
 
 const PathMode* find_path_mode(std::string_view path) {
-    const auto found = std::find_if(globs().begin(), globs().end(),
-                                    [&](const PathGlob& glob) { return glob.matches(path); });
+    const auto found =
+        std::ranges::find_if(globs(), [&](const PathGlob& glob) { return glob.matches(path); });
     return found == globs().end() ? nullptr
                                   : &rows[static_cast<std::size_t>(found - globs().begin())];
 }

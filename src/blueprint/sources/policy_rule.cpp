@@ -106,7 +106,7 @@ std::vector<AllowRule> parse_rule(std::string_view text, const SourceLocation& w
     RuleText rule(text, where);
     rule.expect_allow();
     const std::vector<std::string> sources = rule.names("the source type");
-    if (std::find(sources.begin(), sources.end(), "self") != sources.end()) {
+    if (std::ranges::find(sources, "self") != sources.end()) {
         throw rule.failure("\"self\" can only be the target");
     }
     const std::vector<std::string> targets = rule.names("the target type");

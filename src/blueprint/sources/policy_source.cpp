@@ -38,7 +38,7 @@ bool is_word(char c) {
 bool is_operator(std::string_view word) {
     constexpr std::array<std::string_view, 8> operators{"if",  "and", "or", "xor",
                                                         "not", "eq",  "ne", "neq"};
-    return std::find(operators.begin(), operators.end(), word) != operators.end();
+    return std::ranges::find(operators, word) != operators.end();
 }
 
 /// The first macro in a line without comment, or an empty view.
@@ -176,7 +176,7 @@ FileContextLine read_line(std::string_view text, unsigned number, const std::str
     }
     if (text.starts_with('-')) {
         line.type = next_token(text);
-        if (std::find(file_types.begin(), file_types.end(), line.type) == file_types.end()) {
+        if (std::ranges::find(file_types, line.type) == file_types.end()) {
             refuse_line(shown, number, fmt::format("'{}' is not a type of file", line.type),
                         fmt::format("one of {}; without one it means any type",
                                     fmt::join(file_types, ", ")));

@@ -11,6 +11,7 @@
 
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -146,10 +147,7 @@ std::string source_head(int file, const std::string& name) {
 }
 
 std::string source_head(const std::filesystem::path& path) {
-    const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
-    if (!place) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd place = open_file(path, O_PATH);
     return source_head(open_regular(place.get(), path.string()).get(), path.string());
 }
 

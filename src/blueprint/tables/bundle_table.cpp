@@ -29,8 +29,7 @@ bool is_lower_or_digit(char c) {
 /// Lower-case letters and digits, with hyphens between them.
 bool is_dns_word(std::string_view text) {
     return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
-           std::all_of(text.begin(), text.end(),
-                       [](char c) { return is_lower_or_digit(c) || c == '-'; });
+           std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
 /// A label of the DNS as Kubernetes wants it (RFC 1123), such as the name of a namespace.
@@ -42,7 +41,7 @@ bool is_dns_label(std::string_view text) {
 /// between the dots.
 bool is_dns_subdomain_name(std::string_view text) {
     const std::vector<std::string_view> words = split(text, '.');
-    return text.size() <= longest_name && std::all_of(words.begin(), words.end(), is_dns_word);
+    return text.size() <= longest_name && std::ranges::all_of(words, is_dns_word);
 }
 
 bool is_key_of_config_map(std::string_view text) {

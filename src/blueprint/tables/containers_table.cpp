@@ -91,9 +91,9 @@ ContainerRequest read_image_source(const LocatedString& source, const ParseScope
 void read_containers(const TableReader& root, const ParseScope& scope, Blueprint& blueprint) {
     root.each_table("containers", [&](const TableReader& table) {
         ContainerRequest request = read_container(table, scope);
-        const auto same =
-            std::find_if(blueprint.containers.begin(), blueprint.containers.end(),
-                         [&](const ContainerRequest& other) { return other.name == request.name; });
+        const auto same = std::ranges::find_if(
+            blueprint.containers,
+            [&](const ContainerRequest& other) { return other.name == request.name; });
         if (same == blueprint.containers.end()) {
             blueprint.containers.push_back(std::move(request));
         } else if (same->source != request.source) {

@@ -15,6 +15,7 @@
 #include "gpu/gpus.hpp"
 #include "gpu/mig_layout.hpp"
 #include "support/source_location.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu {
 
@@ -36,13 +37,7 @@ constexpr std::int64_t most_mps_clients = 48;
 enum class MigStrategy { mixed, single };
 
 constexpr std::string_view enum_name(MigStrategy strategy) {
-    switch (strategy) {
-        case MigStrategy::mixed:
-            return "mixed";
-        case MigStrategy::single:
-            return "single";
-    }
-    return {};
+    return nth_name(strategy, {"mixed", "single"});
 }
 
 std::uint16_t number_of_device(const std::string& device) {

@@ -81,10 +81,9 @@ void add_module(const SourceLocation& location, ModuleRequest module, Blueprint&
     if (!is_plain_name(module.name, "_.-+") || !is_plain_name(module.stream, "_.-+")) {
         throw error_at(location, "invalid module stream \"{}:{}\"", module.name, module.stream);
     }
-    const bool known = std::any_of(
-        blueprint.modules.begin(), blueprint.modules.end(), [&](const ModuleRequest& other) {
-            return other.name == module.name && other.stream == module.stream;
-        });
+    const bool known = std::ranges::any_of(blueprint.modules, [&](const ModuleRequest& other) {
+        return other.name == module.name && other.stream == module.stream;
+    });
     if (!known) {
         module.location = location;
         blueprint.modules.push_back(std::move(module));

@@ -45,7 +45,7 @@ void require_whole_unit_name(const SourceLocation& location, const std::string& 
     static constexpr std::array<std::string_view, 9> suffixes{".service",   ".socket", ".target",
                                                               ".timer",     ".path",   ".mount",
                                                               ".automount", ".swap",   ".slice"};
-    const bool whole = std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
+    const bool whole = std::ranges::any_of(suffixes, [&](std::string_view suffix) {
         return name.size() > suffix.size() && name.ends_with(suffix);
     });
     if (!whole) {

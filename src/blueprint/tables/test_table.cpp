@@ -121,9 +121,8 @@ TestRequest read_test_table(const TableReader& table, const ParseScope& scope) {
     TestRequest test;
     for (const TableReader& one : table.tables("checks")) {
         TestCheckRequest check = read_test_check(one, scope);
-        const auto earlier =
-            std::find_if(test.checks.begin(), test.checks.end(),
-                         [&](const TestCheckRequest& other) { return other.name == check.name; });
+        const auto earlier = std::ranges::find_if(
+            test.checks, [&](const TestCheckRequest& other) { return other.name == check.name; });
         if (earlier != test.checks.end() && !check.name.empty()) {
             table.note(error_at(check.location, "duplicate check \"{}\" (first at {})", check.name,
                                 place_seen_from(check.location, earlier->location)));

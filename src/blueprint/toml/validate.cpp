@@ -34,7 +34,7 @@ bool all_parts(std::string_view path, Accept accept) {
 }  // namespace
 
 bool has_control_characters(std::string_view text) noexcept {
-    return std::any_of(text.begin(), text.end(), [](char c) {
+    return std::ranges::any_of(text, [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return byte < 0x20 || byte == 0x7f;
     });
@@ -44,7 +44,7 @@ bool is_plain_name(std::string_view text, std::string_view others) noexcept {
     if (text.empty() || text.front() == '-' || text.front() == '.') {
         return false;
     }
-    return std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::ranges::all_of(text, [&](char c) {
         return is_alphanumeric(c) || others.find(c) != std::string_view::npos;
     });
 }

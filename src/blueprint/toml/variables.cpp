@@ -160,7 +160,7 @@ std::string absent_file_hint(const fs::path& path, std::string_view kind) {
             }
         }
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const fs::path wanted = module ? path.stem() : path.filename();
     std::string hint = near_names_hint(wanted.string(), names);

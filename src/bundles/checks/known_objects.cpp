@@ -101,8 +101,7 @@ bool mentions(const json& node, std::string_view text) {
     if (!node.is_structured()) {
         return text_of(node) == text;
     }
-    return std::any_of(node.begin(), node.end(),
-                       [&](const json& item) { return mentions(item, text); });
+    return std::ranges::any_of(node, [&](const json& item) { return mentions(item, text); });
 }
 
 }  // namespace

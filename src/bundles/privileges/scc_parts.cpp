@@ -31,7 +31,7 @@ bool allows_profile(const Scc& scc, const std::string& profile) {
     if (scc.seccomp.empty()) {
         return profile.empty();
     }
-    return std::any_of(scc.seccomp.begin(), scc.seccomp.end(), [&](const std::string& each) {
+    return std::ranges::any_of(scc.seccomp, [&](const std::string& each) {
         return each == "*" || each == profile || (is_default(each) && is_default(profile));
     });
 }
@@ -96,7 +96,7 @@ void apply_capabilities(SccAdmission& admission, const PodContainer& container, 
     const std::vector<std::string> asked = texts_at(own, {"add"});
     std::vector<std::string> added = asked;
     for (const std::string& name : scc.default_capabilities) {
-        if (std::find(unwanted.begin(), unwanted.end(), name) == unwanted.end()) {
+        if (std::ranges::find(unwanted, name) == unwanted.end()) {
             added.push_back(name);
         }
     }

@@ -13,6 +13,7 @@
 
 #include "execution/pipe.hpp"
 #include "support/error.hpp"
+#include "support/files/file_content.hpp"
 
 namespace edgegpu {
 
@@ -55,10 +56,7 @@ BuildProcess::BuildProcess(std::vector<std::string> argv) {
         words.push_back(word.data());
     }
     words.push_back(nullptr);
-    const Fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!nothing) {
-        throw errno_error("/dev/null", errno);
-    }
+    const Fd nothing = open_to_read("/dev/null");
     auto [output, output_end] = make_pipe(EmptyPipe::fails);
     auto [messages, messages_end] = make_pipe(EmptyPipe::fails);
     auto [progress, progress_end] = make_pipe(EmptyPipe::fails);

@@ -104,7 +104,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& failure) {
     }
     const std::string verb = chosen.front()->get_name();
     const std::string help = fmt::format("see edgegpu {} --help", verb);
-    const auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& argument) {
+    const auto option = std::ranges::find_if(rest, [](const std::string& argument) {
         return argument.size() > 1 && argument.starts_with('-');
     });
     if (option != rest.end()) {

@@ -30,9 +30,9 @@ Workload run_by(const std::string& how, const Probe& probe, const Settings& sett
 /// CUDA_ERROR_NO_DEVICE has a cause that its text does not name.
 void add_mig_to_text(const Facts& facts, Workload& workload) {
     constexpr int no_device = 100;
-    const bool empty =
-        std::any_of(facts.nvml.gpus.begin(), facts.nvml.gpus.end(),
-                    [](const NvmlGpu& gpu) { return gpu.mig == true && gpu.mig_devices.empty(); });
+    const bool empty = std::ranges::any_of(facts.nvml.gpus, [](const NvmlGpu& gpu) {
+        return gpu.mig == true && gpu.mig_devices.empty();
+    });
     if (workload.code == no_device && empty) {
         workload.text += "; MIG is on, and a GPU has no MIG devices";
     }

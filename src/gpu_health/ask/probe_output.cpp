@@ -29,11 +29,10 @@ struct Failure {
 
 bool is_function(std::string_view name) {
     constexpr std::size_t longest = 80;
-    return !name.empty() && name.size() <= longest &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '(' || c == ')';
-           });
+    return !name.empty() && name.size() <= longest && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '(' || c == ')';
+    });
 }
 
 std::optional<Failure> read_failure(std::string_view value) {
@@ -156,7 +155,7 @@ bool take_nvml_text(std::string_view key, std::string_view value, NvmlGpu& gpu) 
 bool ends_gpu(const Failure& failure) {
     constexpr std::array broken{8, 11, 14, 15, 16};
     return failure.function == "nvmlDeviceGetHandleByIndex_v2" ||
-           std::find(broken.begin(), broken.end(), failure.code) != broken.end();
+           std::ranges::find(broken, failure.code) != broken.end();
 }
 
 /// Whether NVML as a whole does not work.
@@ -251,8 +250,8 @@ bool take_workload(std::string_view key, std::string_view value, Said<WorkloadGp
 std::string short_text(std::string_view text) {
     constexpr std::size_t longest = 300;
     std::string line(trim(text).substr(0, longest));
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    std::ranges::replace_if(
+        line, [](char c) { return c < ' ' || c > '~'; }, '?');
     return line;
 }
 
@@ -310,8 +309,8 @@ Workload read_workload(const ChildResult& given, std::string_view how) {
         [&workload](std::string_view key, std::string_view value, Said<WorkloadGpu>& so_far) {
             return take_workload(key, value, so_far, workload);
         });
-    workload.passed = static_cast<unsigned>(std::count_if(
-        said.gpus.begin(), said.gpus.end(), [](const WorkloadGpu& gpu) { return gpu.passed; }));
+    workload.passed = static_cast<unsigned>(
+        std::ranges::count_if(said.gpus, [](const WorkloadGpu& gpu) { return gpu.passed; }));
     const std::string program(how == "direct" ? "gpu-probe" : how == "crio" ? "crictl" : how);
     if (!said.began && how != "direct" && child.end == ChildEnd::ended) {
         // Whoever should have run it did not.

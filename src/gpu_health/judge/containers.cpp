@@ -46,7 +46,7 @@ bool is_nvidia(const CdiSpec& spec) {
 
 /// Nodes of GPUs: a specification that names one of a dead card follows from the card.
 bool are_gpu_nodes(const std::vector<std::string>& paths) {
-    return std::all_of(paths.begin(), paths.end(), [](const std::string& path) {
+    return std::ranges::all_of(paths, [](const std::string& path) {
         return path.starts_with("/dev/nvidia") || path.starts_with("/dev/dri/");
     });
 }
@@ -58,17 +58,18 @@ bool are_nodes_of_others(const Facts& facts, const std::vector<std::string>& pat
         constexpr std::string_view begin = "/dev/nvidia";
         const auto minor =
             path.starts_with(begin) ? whole_number<int>(path.substr(begin.size())) : std::nullopt;
-        return minor && std::none_of(facts.proc_gpus.begin(), facts.proc_gpus.end(),
-                                     [&](const ProcGpu& gpu) { return gpu.minor == *minor; });
+        return minor && std::ranges::none_of(facts.proc_gpus, [&](const ProcGpu& gpu) {
+                   return gpu.minor == *minor;
+               });
     };
-    return !facts.proc_gpus.empty() && std::any_of(paths.begin(), paths.end(), is_of_other) &&
-           std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    return !facts.proc_gpus.empty() && std::ranges::any_of(paths, is_of_other) &&
+           std::ranges::all_of(paths, [&](const std::string& path) {
                return is_of_other(path) || path.starts_with("/dev/dri/");
            });
 }
 
 bool has_hardware_finding(const Examination& examination) {
-    return std::any_of(examination.found.begin(), examination.found.end(), [](const Found& found) {
+    return std::ranges::any_of(examination.found, [](const Found& found) {
         return !found.finding.note && found.finding.verdict == Verdict::hardware;
     });
 }
@@ -91,9 +92,8 @@ void judge_spec(Examination& examination, const CdiSpec& spec) {
         }
     }
     const std::string& driver = examination.facts.driver.version;
-    const bool is_other =
-        !driver.empty() && !spec.versions.empty() &&
-        std::find(spec.versions.begin(), spec.versions.end(), driver) == spec.versions.end();
+    const bool is_other = !driver.empty() && !spec.versions.empty() &&
+                          std::ranges::find(spec.versions, driver) == spec.versions.end();
     if (is_other) {
         report(examination, Step::cdi, Verdict::image, "cdi-version", {},
                spec.path + " is for driver " + listed(spec.versions) + ", " + driver + " runs",
@@ -110,9 +110,8 @@ void judge_spec(Examination& examination, const CdiSpec& spec) {
 bool blames_cdi(std::string_view text) {
     constexpr std::array pieces{"unresolvable CDI devices", "CDI device injection failed",
                                 "failed to inject devices", "failed to stat CDI host device"};
-    return std::any_of(pieces.begin(), pieces.end(), [&](std::string_view piece) {
-        return text.find(piece) != std::string_view::npos;
-    });
+    return std::ranges::any_of(
+        pieces, [&](std::string_view piece) { return text.find(piece) != std::string_view::npos; });
 }
 
 /// Words for an image that is not there: that says nothing about the GPU.
@@ -120,17 +119,15 @@ bool lacks_container_image(std::string_view text) {
     constexpr std::array pieces{"manifest unknown",    "image not known", "no such image",
                                 "initializing source", "pulling image",   "ImagePullBackOff",
                                 "short-name"};
-    return std::any_of(pieces.begin(), pieces.end(), [&](std::string_view piece) {
-        return text.find(piece) != std::string_view::npos;
-    });
+    return std::ranges::any_of(
+        pieces, [&](std::string_view piece) { return text.find(piece) != std::string_view::npos; });
 }
 
 void judge_failed_run(Examination& examination, const Workload& workload) {
     const std::string name = "vectorAdd (" + workload.how + ")";
     if (workload.code != 0) {
-        const auto known =
-            std::find_if(cuda_codes.begin(), cuda_codes.end(),
-                         [&](const CudaCode& one) { return one.code == workload.code; });
+        const auto known = std::ranges::find_if(
+            cuda_codes, [&](const CudaCode& one) { return one.code == workload.code; });
         const bool is_known_code = known != cuda_codes.end();
         report(examination, Step::workload, is_known_code ? known->verdict : Verdict::unclear,
                "cuda-" + std::to_string(workload.code), {},
@@ -199,8 +196,8 @@ void judge_cdi(Examination& examination) {
     }
     if (facts.cdi.toolkit && !has_spec && facts.cdi.hooks.empty()) {
         const std::vector<std::string>& ways = examination.settings.workload;
-        const bool needed = std::any_of(ways.begin(), ways.end(),
-                                        [](const std::string& how) { return how != "direct"; });
+        const bool needed =
+            std::ranges::any_of(ways, [](const std::string& how) { return how != "direct"; });
         Found& found = report(examination, Step::cdi, Verdict::image, "cdi-missing", {},
                               "there is no CDI specification for the GPUs",
                               "Enable nvidia-cdi-refresh in the image");

@@ -51,7 +51,7 @@ std::string normal_address(std::string_view address) {
 }
 
 bool is_excluded(const Facts& facts, std::string_view address) {
-    return std::any_of(facts.proc_gpus.begin(), facts.proc_gpus.end(), [&](const ProcGpu& gpu) {
+    return std::ranges::any_of(facts.proc_gpus, [&](const ProcGpu& gpu) {
         return gpu.excluded && normal_address(gpu.address) == normal_address(address);
     });
 }
@@ -81,14 +81,14 @@ std::vector<const PciFunction*> live_gpus_of(const Facts& facts) {
 bool answers_nvml(const Facts& facts, std::string_view address) {
     const Nvml& nvml = facts.nvml;
     return is_known(facts, Step::nvml) && nvml.end == ChildEnd::ended && nvml.code == 0 &&
-           std::any_of(nvml.gpus.begin(), nvml.gpus.end(), [&](const NvmlGpu& gpu) {
+           std::ranges::any_of(nvml.gpus, [&](const NvmlGpu& gpu) {
                return gpu.code == 0 && normal_address(gpu.address) == normal_address(address);
            });
 }
 
 bool all_answer_nvml(const Facts& facts) {
     const std::vector<const PciFunction*> gpus = gpus_of(facts);
-    return !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [&](const PciFunction* gpu) {
+    return !gpus.empty() && std::ranges::all_of(gpus, [&](const PciFunction* gpu) {
         return answers_nvml(facts, gpu->address);
     });
 }

@@ -87,14 +87,14 @@ bool is_about_signature(const Finding& finding) {
 /// What one finding says about another, once all are known.
 void settle(Examination& examination) {
     const Facts& facts = examination.facts;
-    const bool module_is_cause = std::any_of(
-        examination.found.begin(), examination.found.end(),
-        [](const Found& found) { return found.finding.step == Step::module && is_cause(found); });
+    const bool module_is_cause = std::ranges::any_of(examination.found, [](const Found& found) {
+        return found.finding.step == Step::module && is_cause(found);
+    });
     const std::vector<const PciFunction*> gpus = gpus_of(facts);
     const bool any_answers_nvml =
         !is_known(facts, Step::nvml) || facts.nvml.end != ChildEnd::ended ||
-        std::any_of(gpus.begin(), gpus.end(),
-                    [&](const PciFunction* gpu) { return answers_nvml(facts, gpu->address); });
+        std::ranges::any_of(
+            gpus, [&](const PciFunction* gpu) { return answers_nvml(facts, gpu->address); });
     for (Found& found : examination.found) {
         Finding& finding = found.finding;
         const bool in_log = finding.step == Step::kernel_log;
@@ -123,20 +123,19 @@ void settle(Examination& examination) {
             finding.verdict = Verdict::image;
         }
     }
-    std::stable_sort(
-        examination.found.begin(), examination.found.end(),
-        [](const Found& one, const Found& other) { return one.finding.step < other.finding.step; });
+    std::ranges::stable_sort(examination.found, [](const Found& one, const Found& other) {
+        return one.finding.step < other.finding.step;
+    });
 }
 
 /// Every GPU that does not work has a reason of its own that was found before, or the machine has.
 bool is_explained(const Examination& examination, const Finding& symptom) {
     const auto has_cause = [&](const std::string& device) {
-        return std::any_of(
-            examination.found.begin(), examination.found.end(), [&](const Found& found) {
-                const Finding& one = found.finding;
-                return is_cause(found) && one.step < symptom.step && one.fault != "gpu-missing" &&
-                       normal_address(one.device) == device;
-            });
+        return std::ranges::any_of(examination.found, [&](const Found& found) {
+            const Finding& one = found.finding;
+            return is_cause(found) && one.step < symptom.step && one.fault != "gpu-missing" &&
+                   normal_address(one.device) == device;
+        });
     };
     if (has_cause({})) {
         return true;
@@ -216,7 +215,7 @@ bool is_working(const Examination& examination, const PciFunction& gpu) {
     }
     // NVML was not asked, or did not answer: what is left is that nothing speaks against it.
     return gpu.driver == "nvidia" && facts.nvml.end != ChildEnd::hung &&
-           std::none_of(examination.found.begin(), examination.found.end(), [&](const Found& one) {
+           std::ranges::none_of(examination.found, [&](const Found& one) {
                return !one.finding.note &&
                       (one.finding.device.empty() || one.finding.device == gpu.address);
            });
@@ -226,7 +225,7 @@ bool is_working(const Examination& examination, const PciFunction& gpu) {
 bool is_enough(const Settings& settings, const std::vector<std::string>& working_ids) {
     std::vector<std::string> left = working_ids;
     for (const std::string& id : settings.devices) {
-        const auto found = std::find(left.begin(), left.end(), lower_case(id));
+        const auto found = std::ranges::find(left, lower_case(id));
         if (found == left.end()) {
             return false;
         }
@@ -241,11 +240,10 @@ void release_unlisted(Examination& examination) {
     const std::vector<std::string>& listed_ids = examination.settings.devices;
     for (Found& found : examination.found) {
         const std::vector<const PciFunction*> gpus = gpus_of(examination.facts);
-        const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const PciFunction* one) {
+        const auto gpu = std::ranges::find_if(gpus, [&](const PciFunction* one) {
             return normal_address(one->address) == normal_address(found.finding.device);
         });
-        if (gpu != gpus.end() &&
-            std::none_of(listed_ids.begin(), listed_ids.end(), [&](const std::string& id) {
+        if (gpu != gpus.end() && std::ranges::none_of(listed_ids, [&](const std::string& id) {
                 return lower_case(id) == lower_case((*gpu)->id);
             })) {
             found.finding.note = true;

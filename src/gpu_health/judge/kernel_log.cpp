@@ -10,7 +10,7 @@ namespace edgegpu::gpu_health {
 namespace {
 
 bool is_hex_run(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     });
 }
@@ -214,8 +214,8 @@ void judge_kernel_log(Examination& examination) {
         }
         // A line of NVRM without an address may continue the line before it.
         last_device = is_driver ? device : "";
-        const auto row = std::find_if(
-            examination.tables.messages.begin(), examination.tables.messages.end(),
+        const auto row = std::ranges::find_if(
+            examination.tables.messages,
             [&](const MessageRow& one) { return text.find(one.piece) != std::string::npos; });
         if (row != examination.tables.messages.end() && (is_known_gpu || is_driver)) {
             findings.add(row->verdict, row->fault, device, text, row->action);

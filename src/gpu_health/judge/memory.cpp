@@ -26,7 +26,7 @@ const Memory::Record* newest_other(const Memory& memory, const std::string& comm
 /// A process of ours that crashed: whether the library or the program is to blame is not known.
 bool may_be_our_fault(const Finding& finding) {
     constexpr std::array faults{"nvml-crashed", "workload-crashed"};
-    return std::find(faults.begin(), faults.end(), finding.fault) != faults.end();
+    return std::ranges::find(faults, finding.fault) != faults.end();
 }
 
 bool is_missing_gpu(const Finding& finding) {
@@ -116,17 +116,16 @@ Memory remember(Memory memory, const Facts& facts, const Judgement& judgement) {
         record.fault = judgement.findings[static_cast<std::size_t>(judgement.deciding)].fault;
     }
     // A step that failed proves nothing: only GPUs that were seen to work do.
-    const bool all_known = std::all_of(facts.runs.begin(), facts.runs.end(), [](const auto& run) {
-        return run.second.error.empty() && !run.second.hung;
-    });
+    const bool all_known = std::ranges::all_of(
+        facts.runs, [](const auto& run) { return run.second.error.empty() && !run.second.hung; });
     if (judgement.verdict == Verdict::healthy && judgement.working > 0 && all_known) {
         record.healthy = true;
     }
     while (memory.commits.size() > most_commits) {
-        memory.commits.erase(std::min_element(memory.commits.begin(), memory.commits.end(),
-                                              [](const auto& one, const auto& other) {
-                                                  return one.second.serial < other.second.serial;
-                                              }));
+        memory.commits.erase(
+            std::ranges::min_element(memory.commits, [](const auto& one, const auto& other) {
+                return one.second.serial < other.second.serial;
+            }));
     }
     return memory;
 }

@@ -126,12 +126,11 @@ void judge_loaded_version(Examination& examination) {
 
 std::optional<bool> signer_is_trusted(const ModuleFile& module, const ModuleTrust& trust) {
     const auto has_key = [&](const std::vector<std::string>& keys) {
-        return std::any_of(keys.begin(), keys.end(),
-                           [&](const std::string& key) { return same_key(key, module.key_id); });
+        return std::ranges::any_of(
+            keys, [&](const std::string& key) { return same_key(key, module.key_id); });
     };
-    const bool has_name =
-        std::any_of(trust.names.begin(), trust.names.end(),
-                    [&](const std::string& name) { return same_name(name, module.signer); });
+    const bool has_name = std::ranges::any_of(
+        trust.names, [&](const std::string& name) { return same_name(name, module.signer); });
     if (has_name || has_key(trust.keys) || has_key(trust.enrolled)) {
         return true;
     }
@@ -143,12 +142,11 @@ std::optional<bool> signer_is_trusted(const ModuleFile& module, const ModuleTrus
 
 bool signature_was_refused(const Facts& facts) {
     return is_known(facts, Step::kernel_log) &&
-           std::any_of(facts.kernel_log.begin(), facts.kernel_log.end(),
-                       [](const KernelMessage& message) {
-                           const std::string text = lower_case(message.text);
-                           return text.find("loading of ") != std::string::npos &&
-                                  text.find(" is rejected") != std::string::npos;
-                       });
+           std::ranges::any_of(facts.kernel_log, [](const KernelMessage& message) {
+               const std::string text = lower_case(message.text);
+               return text.find("loading of ") != std::string::npos &&
+                      text.find(" is rejected") != std::string::npos;
+           });
 }
 
 void judge_module(Examination& examination) {

@@ -21,7 +21,7 @@ std::string_view type_of(std::string_view label) {
 /// Types of nodes that nobody labelled: no domain of a container may use them.
 bool is_unlabelled(std::string_view type) {
     constexpr std::array types{"device_t", "unlabeled_t", "default_t", "file_t", "tmpfs_t"};
-    return std::find(types.begin(), types.end(), type) != types.end();
+    return std::ranges::find(types, type) != types.end();
 }
 
 void judge_access(Examination& examination, const DeviceNode& node) {
@@ -54,7 +54,7 @@ bool is_missed(const Facts& facts, const DeviceNode& node) {
     if (!node.path.ends_with("/nvidia-uvm") && !node.path.ends_with("/nvidia-uvm-tools")) {
         return !all_answer_nvml(facts);
     }
-    return std::any_of(facts.workloads.begin(), facts.workloads.end(), [](const Workload& run) {
+    return std::ranges::any_of(facts.workloads, [](const Workload& run) {
         return run.end == ChildEnd::ended && run.passed == 0;
     });
 }
@@ -69,9 +69,9 @@ bool had_nodes_made(const Examination& examination) {
     };
     return nvml.end == ChildEnd::hung ||
            (nvml.end == ChildEnd::ended &&
-            (is_of_card(nvml.code) ||
-             std::any_of(nvml.gpus.begin(), nvml.gpus.end(),
-                         [&](const NvmlGpu& gpu) { return is_of_card(gpu.code); })));
+            (is_of_card(nvml.code) || std::ranges::any_of(nvml.gpus, [&](const NvmlGpu& gpu) {
+                 return is_of_card(gpu.code);
+             })));
 }
 
 /// Whether NVML was asked: what gpu-health cannot do says nothing of nodes that NVML makes.
@@ -116,10 +116,9 @@ bool is_wanted(const Facts& facts, const Settings& settings, std::string_view na
         return !is_cuda || !settings.workload.empty();
     }
     const std::string base = std::string(name.substr(0, name.find(".so"))) + ".so";
-    return std::any_of(facts.stack->libraries.begin(), facts.stack->libraries.end(),
-                       [&](const std::string& path) {
-                           return path.substr(path.rfind('/') + 1).starts_with(base);
-                       });
+    return std::ranges::any_of(facts.stack->libraries, [&](const std::string& path) {
+        return path.substr(path.rfind('/') + 1).starts_with(base);
+    });
 }
 
 }  // namespace

@@ -38,10 +38,9 @@ void judge_list(Examination& examination) {
         }
     }
     for (const PciFunction* gpu : live_gpus_of(facts)) {
-        const bool is_listed =
-            std::any_of(facts.nvml.gpus.begin(), facts.nvml.gpus.end(), [&](const NvmlGpu& one) {
-                return normal_address(one.address) == normal_address(gpu->address);
-            });
+        const bool is_listed = std::ranges::any_of(facts.nvml.gpus, [&](const NvmlGpu& one) {
+            return normal_address(one.address) == normal_address(gpu->address);
+        });
         if (!is_listed) {
             Found& found =
                 report(examination, Step::nvml, Verdict::unclear, "gpu-not-listed", gpu->address,
@@ -104,7 +103,7 @@ void judge_recovery(Examination& examination, const NvmlGpu& gpu, const std::str
 /// Whether a MIG device is of a profile: "MIG 1g.10gb" or a longer name that has it as a word.
 bool is_of_profile(std::string_view device, std::string_view profile) {
     const std::vector<std::string_view> words = words_of(device, " \t,:()");
-    return std::find(words.begin(), words.end(), profile) != words.end();
+    return std::ranges::find(words, profile) != words.end();
 }
 
 void judge_mig(Examination& examination, const NvmlGpu& gpu, const PciFunction* function,
@@ -129,9 +128,8 @@ void judge_mig(Examination& examination, const NvmlGpu& gpu, const PciFunction* 
     std::vector<std::string> left = gpu.mig_devices;
     std::vector<std::string> missing;
     for (const std::string& profile : wanted->profiles) {
-        const auto found = std::find_if(left.begin(), left.end(), [&](const std::string& device) {
-            return is_of_profile(device, profile);
-        });
+        const auto found = std::ranges::find_if(
+            left, [&](const std::string& device) { return is_of_profile(device, profile); });
         if (found == left.end()) {
             missing.push_back(profile);
         } else {
@@ -230,9 +228,8 @@ void judge_condition(Examination& examination) {
     const std::vector<const PciFunction*> functions = live_gpus_of(facts);
     for (const NvmlGpu& gpu : facts.nvml.gpus) {
         const std::string at = normal_address(gpu.address);
-        const auto function = std::find_if(
-            functions.begin(), functions.end(),
-            [&](const PciFunction* one) { return normal_address(one->address) == at; });
+        const auto function = std::ranges::find_if(
+            functions, [&](const PciFunction* one) { return normal_address(one->address) == at; });
         judge_recovery(examination, gpu, at);
         judge_memory_errors(examination, gpu, at);
         if (gpu.code == 0) {

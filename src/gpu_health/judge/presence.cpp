@@ -43,10 +43,9 @@ std::vector<std::string> missing_gpus(const Facts& facts, const Settings& settin
 
 /// A GPU that is there and does not answer says more than that one is missing.
 bool has_silent_gpu(const Facts& facts) {
-    return std::any_of(facts.functions.begin(), facts.functions.end(),
-                       [&](const PciFunction& function) {
-                           return !function.virtual_function && is_silent(facts, function);
-                       });
+    return std::ranges::any_of(facts.functions, [&](const PciFunction& function) {
+        return !function.virtual_function && is_silent(facts, function);
+    });
 }
 
 void judge_missing(Examination& examination) {
@@ -62,8 +61,8 @@ void judge_missing(Examination& examination) {
         is_guest ? "Let the hypervisor pass the GPU through to this machine"
                  : std::string(seat_card));
     found.consequence = has_silent_gpu(facts);
-    const bool excluded = std::any_of(facts.proc_gpus.begin(), facts.proc_gpus.end(),
-                                      [](const ProcGpu& gpu) { return gpu.excluded; });
+    const bool excluded =
+        std::ranges::any_of(facts.proc_gpus, [](const ProcGpu& gpu) { return gpu.excluded; });
     if (excluded) {
         found.finding.verdict = Verdict::machine;
         found.finding.fault = "gpu-excluded";
@@ -136,8 +135,7 @@ void judge_presence(Examination& examination) {
         }
         // BAR 5 has I/O ports, which no driver of a computing GPU needs.
         const bool memory_missing =
-            std::any_of(gpu->unassigned_bars.begin(), gpu->unassigned_bars.end(),
-                        [](int bar) { return bar >= 0 && bar < 5; });
+            std::ranges::any_of(gpu->unassigned_bars, [](int bar) { return bar >= 0 && bar < 5; });
         if (memory_missing) {
             report(examination, Step::presence, Verdict::machine, "bar-space", gpu->address,
                    "the firmware gave " + gpu->address + " no room for BAR " +

@@ -9,6 +9,7 @@
 #include "gpu_health/settings.hpp"
 #include "gpu_health/steps.hpp"
 #include "gpu_health/tables/tables.hpp"
+#include "support/text/enum_names.hpp"
 
 namespace edgegpu::gpu_health {
 
@@ -16,19 +17,7 @@ namespace edgegpu::gpu_health {
 enum class Verdict { healthy, image, hardware, machine, unclear };
 
 constexpr std::string_view name_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::healthy:
-            return "healthy";
-        case Verdict::image:
-            return "image";
-        case Verdict::hardware:
-            return "hardware";
-        case Verdict::machine:
-            return "machine";
-        case Verdict::unclear:
-            return "unclear";
-    }
-    return {};
+    return nth_name(verdict, {"healthy", "image", "hardware", "machine", "unclear"});
 }
 
 /// Something that is not as it should be.

@@ -42,7 +42,7 @@ void add_versions(std::string_view path, std::set<std::string>& versions) {
             return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
         };
         if ((numbers.size() == 2 || numbers.size() == 3) && numbers[0].size() >= 3 &&
-            std::all_of(numbers.begin(), numbers.end(), is_number)) {
+            std::ranges::all_of(numbers, is_number)) {
             versions.emplace(part);
         }
     }

@@ -50,8 +50,7 @@ std::set<std::string> addresses_of(const Places& places,
         for (const std::filesystem::path& part : device) {
             const std::string& name = part.native();
             // "0000:64:00.0", not "pci0000:64"
-            if (std::count(name.begin(), name.end(), ':') == 2 &&
-                name.find('.') == name.size() - 2) {
+            if (std::ranges::count(name, ':') == 2 && name.find('.') == name.size() - 2) {
                 addresses.insert(name);
             }
         }
@@ -68,8 +67,8 @@ bool is_of_interest(std::string_view text, const std::set<std::string>& addresse
     const auto in_text = [&](std::string_view piece) {
         return lower.find(piece) != std::string::npos;
     };
-    return std::any_of(words_of_interest.begin(), words_of_interest.end(), in_text) ||
-           std::any_of(addresses.begin(), addresses.end(), in_text);
+    return std::ranges::any_of(words_of_interest, in_text) ||
+           std::ranges::any_of(addresses, in_text);
 }
 
 /// /dev/kmsg writes bytes that do not print, and backslashes, as "\xNN"

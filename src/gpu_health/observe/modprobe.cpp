@@ -69,7 +69,7 @@ bool matches(const std::string& pattern, const std::string& text) {
 
 /// Whether the module has a soft dependency that exists: modprobe runs no `install` then.
 bool has_soft_dependency(const std::vector<ModprobeLine>& lines, const WantedModule& module) {
-    const auto line = std::find_if(lines.begin(), lines.end(), [&](const ModprobeLine& one) {
+    const auto line = std::ranges::find_if(lines, [&](const ModprobeLine& one) {
         return one.is("softdep", 3) && matches(module_name(one.words[1]), module.name);
     });
     // The first one counts alone. "pre:" and "post:" are no names of modules.
@@ -81,7 +81,7 @@ bool has_soft_dependency(const std::vector<ModprobeLine>& lines, const WantedMod
 
 void add_install(const std::vector<ModprobeLine>& lines, const WantedModule& module,
                  std::vector<std::string>& found) {
-    const auto line = std::find_if(lines.begin(), lines.end(), [&](const ModprobeLine& one) {
+    const auto line = std::ranges::find_if(lines, [&](const ModprobeLine& one) {
         return one.is("install", 3) && module_name(one.words[1]) == module.name;
     });
     if (line != lines.end() && loads_nothing(line->words[2]) &&
@@ -105,7 +105,7 @@ void add_aliases(const std::vector<ModprobeLine>& lines, const WantedModule& mod
             }
             leads_elsewhere = true;
             std::string text = line.path + ": alias " + line.words[1] + " " + line.words[2];
-            if (std::find(aliases.begin(), aliases.end(), text) == aliases.end()) {
+            if (std::ranges::find(aliases, text) == aliases.end()) {
                 aliases.push_back(std::move(text));
             }
         }
@@ -118,7 +118,7 @@ void add_aliases(const std::vector<ModprobeLine>& lines, const WantedModule& mod
 
 bool has_name(std::string_view list, const std::string& name) {
     const std::vector<std::string_view> names = split(list, ',');
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 void add_arguments(const Places& places, const std::string& name, std::vector<std::string>& found) {
@@ -146,7 +146,7 @@ void add_arguments(const Places& places, const std::string& name, std::vector<st
 
 std::string module_name(std::string_view name) {
     std::string plain(name);
-    std::replace(plain.begin(), plain.end(), '-', '_');
+    std::ranges::replace(plain, '-', '_');
     return plain;
 }
 

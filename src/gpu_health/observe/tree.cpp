@@ -177,7 +177,7 @@ std::vector<std::string> names_in(const std::filesystem::path& root, std::string
         names.push_back(at->path().filename().native());
         at.increment(error);
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 

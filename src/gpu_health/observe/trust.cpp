@@ -24,8 +24,9 @@ constexpr std::size_t largest_list = std::size_t{4} << 20U;
 
 std::string upper_case(std::string_view text) {
     std::string upper(text);
-    std::transform(upper.begin(), upper.end(), upper.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    std::ranges::transform(upper, upper.begin(), [](unsigned char letter) {
+        return static_cast<char>(std::toupper(letter));
+    });
     return upper;
 }
 

@@ -1,6 +1,7 @@
 /// gpu-probe nvml | workload: see gpu_health/probe/lines.hpp.
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "gpu_health/probe/lines.hpp"

@@ -227,7 +227,7 @@ int check(const Options& options, const Settings& settings, Notes& notes) {
 }
 
 int run_gpu_health(const std::vector<std::string>& words) {
-    const bool greenboot = std::find(words.begin(), words.end(), "--greenboot") != words.end();
+    const bool greenboot = std::ranges::find(words, "--greenboot") != words.end();
     try {
         std::error_code unknown;
         const fs::path program = fs::read_symlink("/proc/self/exe", unknown);

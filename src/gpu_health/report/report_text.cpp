@@ -2,6 +2,7 @@
 
 #include "gpu_health/report/report.hpp"
 #include "gpu_health/report/step_text.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -41,19 +42,9 @@ std::string where_of(const Finding& finding) {
 
 /// Who is to blame, in words: "healthy", "a fault of the image".
 std::string_view words_of_verdict(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::healthy:
-            return "healthy";
-        case Verdict::image:
-            return "a fault of the image";
-        case Verdict::hardware:
-            return "a fault of the hardware";
-        case Verdict::machine:
-            return "something that a person has to do at this machine";
-        case Verdict::unclear:
-            return "a fault whose cause is not clear";
-    }
-    return {};
+    return nth_name(verdict, {"healthy", "a fault of the image", "a fault of the hardware",
+                              "something that a person has to do at this machine",
+                              "a fault whose cause is not clear"});
 }
 
 std::string explain_finding(const Finding& finding, bool decides) {

@@ -38,7 +38,7 @@ std::string date_of(std::string_view line) {
 
 void check_verdict(std::size_t number, std::string_view verdict, bool applications) {
     constexpr std::array known{"image", "hardware", "machine", "unclear", "note"};
-    const bool is_known = std::find(known.begin(), known.end(), verdict) != known.end();
+    const bool is_known = std::ranges::find(known, verdict) != known.end();
     if (!is_known && !(applications && verdict == "application")) {
         refuse_line(number, "\"" + std::string(verdict) + "\" is no verdict");
     }

@@ -114,7 +114,7 @@ std::vector<std::string> arguments_of_other(const CommitFacts& facts, const Comm
     std::vector<std::string> gone;
     for (const std::string& argument :
          other.kernel_arguments.value_or(std::vector<std::string>{})) {
-        if (std::find(wanted.begin(), wanted.end(), argument) == wanted.end()) {
+        if (std::ranges::find(wanted, argument) == wanted.end()) {
             gone.push_back(argument);
         }
     }
@@ -236,15 +236,7 @@ CheckResult judged(const Check& check, const GuestResult& answer) {
 }  // namespace
 
 std::string_view enum_name(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::passed:
-            return "passed";
-        case Verdict::failed:
-            return "failed";
-        case Verdict::skipped:
-            return "skipped";
-    }
-    return "";
+    return nth_name(verdict, {"passed", "failed", "skipped"});
 }
 
 std::vector<Check> image_checks(const CommitFacts& facts, const CommitFacts* before) {

@@ -58,7 +58,7 @@ std::string selinux_mode(const CommitView& commit) {
 
 std::string spelled_by_kernel(std::string_view module) {
     std::string name(module);
-    std::replace(name.begin(), name.end(), '-', '_');
+    std::ranges::replace(name, '-', '_');
     return name;
 }
 
@@ -132,8 +132,7 @@ std::vector<KeyedUser> keyed_users(const CommitView& commit) {
 bool can_be_active(std::string_view unit) {
     constexpr std::array kinds{".service", ".socket", ".timer", ".path", ".target", ".mount"};
     return unit.find("@.") == std::string_view::npos &&
-           std::any_of(kinds.begin(), kinds.end(),
-                       [&](const char* kind) { return unit.ends_with(kind); });
+           std::ranges::any_of(kinds, [&](const char* kind) { return unit.ends_with(kind); });
 }
 
 /// What presets, systemctl enable and a blueprint leave, and what packages and overlays bring.
@@ -156,7 +155,7 @@ bool is_vendor_target(std::string_view target) {
     constexpr std::array targets{"basic.target",      "default.target", "graphical.target",
                                  "multi-user.target", "paths.target",   "sockets.target",
                                  "timers.target"};
-    return std::find(targets.begin(), targets.end(), target) != targets.end();
+    return std::ranges::find(targets, target) != targets.end();
 }
 
 bool has_unit(const CommitView& commit, const std::string& unit) {
@@ -301,8 +300,7 @@ std::vector<ImageRemote> image_remotes(const CommitView& commit) {
 }  // namespace
 
 bool CommitFacts::enables(const std::string& unit) const {
-    return std::any_of(enabled.begin(), enabled.end(),
-                       [&](const EnabledUnit& one) { return one.unit == unit; });
+    return std::ranges::any_of(enabled, [&](const EnabledUnit& one) { return one.unit == unit; });
 }
 
 CommitFacts commit_facts(const CommitView& commit) {

@@ -85,9 +85,8 @@ bool DeviceUnderTest::phase(const std::string& name, const std::string& commit,
         add(phase, lost(phase, failure));
     }
     phase.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    return std::none_of(phase.results.begin(), phase.results.end(), [](const CheckResult& result) {
-        return result.verdict == Verdict::failed;
-    });
+    return std::ranges::none_of(
+        phase.results, [](const CheckResult& result) { return result.verdict == Verdict::failed; });
 }
 
 CheckResult DeviceUnderTest::lost(const Phase& phase, const Error& failure) const {
@@ -201,9 +200,9 @@ void DeviceUnderTest::check_logins(Phase& phase, const CommitFacts& facts) {
 }
 
 std::size_t DeviceUnderTest::user_checks_in(const Phase& phase) const {
-    return static_cast<std::size_t>(std::count_if(
-        request_.user_checks.begin(), request_.user_checks.end(), [&](const UserCheck& one) {
-            return std::find(one.phases.begin(), one.phases.end(), phase.name) != one.phases.end();
+    return static_cast<std::size_t>(
+        std::ranges::count_if(request_.user_checks, [&](const UserCheck& one) {
+            return std::ranges::find(one.phases, phase.name) != one.phases.end();
         }));
 }
 
@@ -212,7 +211,7 @@ void DeviceUnderTest::run_user_checks(Phase& phase) {
     const UserCheckPlace place{phase.name, request_.firmware == Firmware::uefi ? "uefi" : "bios",
                                phase.commit};
     for (const UserCheck& one : request_.user_checks) {
-        if (std::find(one.phases.begin(), one.phases.end(), phase.name) != one.phases.end()) {
+        if (std::ranges::find(one.phases, phase.name) != one.phases.end()) {
             run(phase, one.name, Kind::demand,
                 [&] { return run_user_check(*machine_, one, place); });
         }

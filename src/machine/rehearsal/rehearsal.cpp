@@ -150,9 +150,8 @@ private:
     static const ImageRemote* remote_of(const DeviceUnderTest& device) {
         const std::string& refspec = device.disk().refspec;
         const std::vector<ImageRemote>& remotes = device.facts().remotes;
-        const auto found = std::find_if(
-            remotes.begin(), remotes.end(),
-            [&](const ImageRemote& one) { return refspec.starts_with(one.name + ':'); });
+        const auto found = std::ranges::find_if(
+            remotes, [&](const ImageRemote& one) { return refspec.starts_with(one.name + ':'); });
         return found == remotes.end() ? nullptr : &*found;
     }
 
@@ -210,14 +209,14 @@ private:
     /// Whether the current phase has come to this check.
     bool has_result(const std::string& name) const {
         const std::vector<CheckResult>& results = result_.phases.back().results;
-        return std::any_of(results.begin(), results.end(),
-                           [&](const CheckResult& one) { return one.name == name; });
+        return std::ranges::any_of(results,
+                                   [&](const CheckResult& one) { return one.name == name; });
     }
 
     /// Whether the machine answers although a check failed: an upgrade may well be what helps.
     bool can_go_on() const {
         const std::vector<CheckResult>& results = result_.phases.back().results;
-        return std::none_of(results.begin(), results.end(), [](const CheckResult& one) {
+        return std::ranges::none_of(results, [](const CheckResult& one) {
             return one.verdict == Verdict::failed &&
                    (one.name == "machine" || one.name == "remote");
         });
@@ -339,9 +338,8 @@ private:
 std::size_t Rehearsal::count(Verdict verdict) const {
     std::size_t number = 0;
     for (const Phase& phase : phases) {
-        number += static_cast<std::size_t>(
-            std::count_if(phase.results.begin(), phase.results.end(),
-                          [&](const CheckResult& one) { return one.verdict == verdict; }));
+        number += static_cast<std::size_t>(std::ranges::count_if(
+            phase.results, [&](const CheckResult& one) { return one.verdict == verdict; }));
     }
     return number;
 }

@@ -105,7 +105,7 @@ private:
             return dependency_text(pool_, left.dependency) <
                    dependency_text(pool_, right.dependency);
         };
-        std::stable_sort(rules.begin(), rules.end(), before);
+        std::ranges::stable_sort(rules, before);
         return rules;
     }
 
@@ -140,14 +140,12 @@ private:
         std::vector<Origin> origins{origin_of(pool_, blueprint_, install)};
         for (const Install& other : jobs_.installs) {
             if (!install.line || !other.line || &other == &install ||
-                std::find(other.any_of.begin(), other.any_of.end(), package) ==
-                    other.any_of.end()) {
+                std::ranges::find(other.any_of, package) == other.any_of.end()) {
                 continue;
             }
             Origin origin = origin_of(pool_, blueprint_, other);
-            const bool known = std::any_of(origins.begin(), origins.end(), [&](const Origin& one) {
-                return one.text == origin.text;
-            });
+            const bool known = std::ranges::any_of(
+                origins, [&](const Origin& one) { return one.text == origin.text; });
             if (!known) {
                 origins.push_back(std::move(origin));
             }
@@ -160,8 +158,7 @@ private:
         const bool direct = chain.links.empty();
         for (Origin& origin :
              origins_of(*chain.install, direct ? end : chain.links.front().package)) {
-            if (std::find(cause.lines.begin(), cause.lines.end(), origin.text) ==
-                cause.lines.end()) {
+            if (std::ranges::find(cause.lines, origin.text) == cause.lines.end()) {
                 cause.lines.push_back(origin.text);
             }
             cause.origins.push_back(std::move(origin));
@@ -178,7 +175,7 @@ private:
         // The solver may only install the stand-in named by the jobs.
         std::erase_if(providers,
                       [&](Id id) { return pool_.is_stand_in(id) && id != jobs_.stand_in; });
-        if (std::any_of(providers.begin(), providers.end(), [&](Id id) { return usable(id); })) {
+        if (std::ranges::any_of(providers, [&](Id id) { return usable(id); })) {
             return;
         }
         const std::optional<Chain> chain = chains_.to(rule.from);
@@ -229,8 +226,8 @@ private:
             const std::vector<Id> others = all_providers(pool_, name);
             if (!others.empty()) {
                 cause.lines.push_back(fmt::format("  there is {}", some(pool_, others)));
-                std::copy_if(others.begin(), others.end(), std::back_inserter(cause.filtered),
-                             [&](Id id) { return !pool_.visible(id); });
+                std::ranges::copy_if(others, std::back_inserter(cause.filtered),
+                                     [&](Id id) { return !pool_.visible(id); });
             }
         }
     }
@@ -239,10 +236,9 @@ private:
     /// another checksum: the bare symbol would not explain anything.
     bool describe_kabi(const ProblemRule& rule, Cause& cause) const {
         const Id name = plain_name(pool_, rule.dependency);
-        const auto kernel =
-            std::find_if(jobs_.installs.begin(), jobs_.installs.end(), [&](const Install& install) {
-                return install.why.kind == Reason::Kind::kernel && !install.any_of.empty();
-            });
+        const auto kernel = std::ranges::find_if(jobs_.installs, [&](const Install& install) {
+            return install.why.kind == Reason::Kind::kernel && !install.any_of.empty();
+        });
         if (name == 0 || kernel == jobs_.installs.end() ||
             kernel_symbol(pool_id2str(pool_.get(), name)).empty()) {
             return false;
@@ -259,8 +255,8 @@ private:
             cause.lines.push_back("  " + line);
         }
         cause.origins.push_back(origin_of(pool_, blueprint_, *kernel));
-        std::copy_if(kabi->fitting.begin(), kabi->fitting.end(), std::back_inserter(cause.filtered),
-                     [&](Id id) { return !pool_.visible(id); });
+        std::ranges::copy_if(kabi->fitting, std::back_inserter(cause.filtered),
+                             [&](Id id) { return !pool_.visible(id); });
         return true;
     }
 
@@ -319,8 +315,7 @@ private:
 
     /// A request whose packages are all ruled out by the chosen kernel, driver or toolkit.
     void consider_request(const Install& install) {
-        if (std::any_of(install.any_of.begin(), install.any_of.end(),
-                        [&](Id id) { return usable(id); })) {
+        if (std::ranges::any_of(install.any_of, [&](Id id) { return usable(id); })) {
             return;
         }
         Found found;
@@ -345,8 +340,8 @@ private:
     void append_rivals(const Install& install, bool toolkit, Cause& cause) const {
         const std::vector<Origin> own = cause.origins;
         for (const Install& rival : jobs_.installs) {
-            const bool same = std::any_of(rival.any_of.begin(), rival.any_of.end(), [&](Id id) {
-                return std::any_of(install.any_of.begin(), install.any_of.end(), [&](Id own) {
+            const bool same = std::ranges::any_of(rival.any_of, [&](Id id) {
+                return std::ranges::any_of(install.any_of, [&](Id own) {
                     return own != id && pool_.name(own) == pool_.name(id);
                 });
             });
@@ -354,7 +349,7 @@ private:
             if ((same || part) && &rival != &install) {
                 const Origin origin = origin_of(pool_, blueprint_, rival);
                 const bool same_request =
-                    rival.line && std::any_of(own.begin(), own.end(), [&](const Origin& one) {
+                    rival.line && std::ranges::any_of(own, [&](const Origin& one) {
                         return one.text == origin.text;
                     });
                 if (same_request) {

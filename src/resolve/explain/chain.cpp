@@ -11,11 +11,11 @@ namespace {
 /// Sorts by name, newest version first, instead of by id, which depends on the repositories'
 /// metadata.
 void sort_for_reading(const PackagePool& pool, std::vector<Id>& ids) {
-    std::sort(ids.begin(), ids.end());
+    std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     pool.sort_best_first(ids);
-    std::stable_sort(ids.begin(), ids.end(),
-                     [&](Id left, Id right) { return pool.name(left) < pool.name(right); });
+    std::ranges::stable_sort(ids,
+                             [&](Id left, Id right) { return pool.name(left) < pool.name(right); });
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void Chains::visit(const PackagePool& pool, Id from, Id key, std::vector<Id>& ne
             sorted.emplace_back(pool_dep2str(pool.get(), dependency), dependency);
         }
     }
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     for (const auto& entry : sorted) {
         const Id offset = static_cast<Id>(pool_whatprovides(pool.get(), entry.second));
         for (const Id* id = pool.get()->whatprovidesdata + offset; *id != 0; ++id) {
@@ -94,7 +94,7 @@ std::optional<Chain> Chains::to(Id package) const {
         chain.links.push_back({step->second.from, step->second.dependency, step->second.weak});
         step = steps_.find(step->second.from);
     }
-    std::reverse(chain.links.begin(), chain.links.end());
+    std::ranges::reverse(chain.links);
     return chain;
 }
 

@@ -70,7 +70,7 @@ void say_missing_branches(const Universe& universe, const Blueprint& blueprint, 
     for (const std::string& device : blueprint.nvidia->devices) {
         const Gpu* gpu = table.find(device);
         if (gpu == nullptr || branches.empty() ||
-            std::any_of(branches.begin(), branches.end(), [&](unsigned branch) {
+            std::ranges::any_of(branches, [&](unsigned branch) {
                 return branch >= gpu->first_branch &&
                        (gpu->last_branch == 0 || branch <= gpu->last_branch);
             })) {

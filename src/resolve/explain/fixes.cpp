@@ -157,7 +157,7 @@ private:
             const PackageRequest& request = blueprint_.groups[i];
             const std::string id =
                 request.spec.starts_with('@') ? request.spec.substr(1) : request.spec;
-            if (std::find(ids.begin(), ids.end(), id) != ids.end() || means_module(id)) {
+            if (std::ranges::find(ids, id) != ids.end() || means_module(id)) {
                 continue;
             }
             for (const std::string& near : nearest_names(id, ids, 2)) {
@@ -170,7 +170,7 @@ private:
     [[nodiscard]] bool means_module(const std::string& id) const {
         const auto spec = parse_module_spec(id);
         const std::vector<ModuleStream>& streams = failed_.universe.catalogue().streams;
-        return spec && std::any_of(streams.begin(), streams.end(), [&](const ModuleStream& stream) {
+        return spec && std::ranges::any_of(streams, [&](const ModuleStream& stream) {
                    return glob_or_any(spec->name, stream.id.name);
                });
     }
@@ -192,7 +192,7 @@ private:
         }
         const std::string profile = spec->profile.empty() ? "" : "/" + spec->profile;
         std::vector<std::string> streams = catalogue.stream_names(spec->name);
-        std::reverse(streams.begin(), streams.end());
+        std::ranges::reverse(streams);
         for (const std::string& stream : streams) {
             if (stream != spec->stream) {
                 set_group(index, fmt::format("@{}:{}{}", spec->name, stream, profile));
@@ -238,7 +238,7 @@ private:
         const ModuleCatalogue& catalogue = failed_.universe.catalogue();
         std::vector<std::string> streams = catalogue.stream_names(request.name);
         // Highest number first: newer streams are supported longer.
-        std::reverse(streams.begin(), streams.end());
+        std::ranges::reverse(streams);
         for (const std::string& stream : streams) {
             if (stream != request.stream) {
                 set_stream(index, stream);
@@ -323,8 +323,8 @@ private:
             if (name == driver_module && blueprint_.nvidia) {
                 continue;
             }
-            const auto known = std::find_if(
-                blueprint_.modules.begin(), blueprint_.modules.end(),
+            const auto known = std::ranges::find_if(
+                blueprint_.modules,
                 [module = name](const ModuleRequest& request) { return request.name == module; });
             if (known != blueprint_.modules.end()) {
                 set_stream(static_cast<std::size_t>(known - blueprint_.modules.begin()), stream);

@@ -122,7 +122,7 @@ private:
         std::vector<std::string> seen;
         for (const Id id : pool_.named("nvidia-container-toolkit")) {
             const std::string version = pool_.version(id);
-            if (std::find(seen.begin(), seen.end(), version) == seen.end() && seen.size() < 4) {
+            if (std::ranges::find(seen, version) == seen.end() && seen.size() < 4) {
                 seen.push_back(version);
                 set("toolkit", &NvidiaRequest::toolkit, version);
             }
@@ -135,7 +135,7 @@ private:
         const unsigned own = branch_of(nvidia_.driver);
         found.erase(own);
         std::vector<unsigned> sorted(found.rbegin(), found.rend());
-        std::stable_sort(sorted.begin(), sorted.end(), [&](unsigned left, unsigned right) {
+        std::ranges::stable_sort(sorted, [&](unsigned left, unsigned right) {
             const auto distance = [&](unsigned branch) {
                 return branch > own ? branch - own : own - branch;
             };
@@ -158,11 +158,10 @@ bool concerns_gpu(const Failed& failed) {
     if (failed.cause.message.empty()) {
         return true;
     }
-    return std::any_of(
-        failed.cause.origins.begin(), failed.cause.origins.end(), [](const Origin& origin) {
-            return origin.kind == Origin::Kind::nvidia || origin.kind == Origin::Kind::kernel ||
-                   origin.kind == Origin::Kind::toolkit;
-        });
+    return std::ranges::any_of(failed.cause.origins, [](const Origin& origin) {
+        return origin.kind == Origin::Kind::nvidia || origin.kind == Origin::Kind::kernel ||
+               origin.kind == Origin::Kind::toolkit;
+    });
 }
 
 }  // namespace

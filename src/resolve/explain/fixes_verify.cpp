@@ -60,7 +60,7 @@ private:
 
     void attempt(Fix fix, std::vector<Fix>& failed) {
         std::string text;
-        std::sort(fix.edits.begin(), fix.edits.end(), [](const Edit& left, const Edit& right) {
+        std::ranges::sort(fix.edits, [](const Edit& left, const Edit& right) {
             return std::tie(left.file, left.line, left.inserted) <
                    std::tie(right.file, right.line, right.inserted);
         });
@@ -120,9 +120,8 @@ private:
 
     [[nodiscard]] std::string describe(const Chosen& chosen) const {
         const PackagePool& pool = universe_.pool();
-        const auto count =
-            std::count_if(chosen.solution.packages.begin(), chosen.solution.packages.end(),
-                          [&](Id id) { return !pool.is_stand_in(id); });
+        const auto count = std::ranges::count_if(chosen.solution.packages,
+                                                 [&](Id id) { return !pool.is_stand_in(id); });
         std::string text = fmt::format("{} package{}, kernel {}", count, count == 1 ? "" : "s",
                                        pool.nevra(chosen.attempt.kernel).evr());
         if (!chosen.attempt.driver.empty()) {

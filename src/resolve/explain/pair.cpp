@@ -17,7 +17,7 @@ std::vector<std::string> all_versions(const PackagePool& pool) {
     for (const char* name : {"nvidia-driver", "nvidia-driver-cuda", "nvidia-kmod-common"}) {
         for (const Id id : pool.named(name)) {
             const std::string version = pool.version(id);
-            if (std::find(versions.begin(), versions.end(), version) == versions.end()) {
+            if (std::ranges::find(versions, version) == versions.end()) {
                 versions.push_back(version);
             }
         }
@@ -31,7 +31,7 @@ std::vector<std::string> drivers_of(const PackagePool& pool, const NvidiaRequest
     std::vector<std::string> found = all_versions(pool);
     std::erase_if(found, [&](const std::string& version) {
         const std::vector<DriverFlavor> flavors = flavors_of(nvidia, version);
-        return std::all_of(flavors.begin(), flavors.end(), [&](DriverFlavor flavor) {
+        return std::ranges::all_of(flavors, [&](DriverFlavor flavor) {
             return kernel_modules(pool, flavor, version, kernel).empty();
         });
     });

@@ -12,6 +12,7 @@
 
 #include <librepo/librepo.h>
 
+#include "support/files/file_content.hpp"
 #include "support/handles.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
@@ -152,10 +153,7 @@ const MetadataRecord* MetadataRecords::find(MetadataKind kind) const {
 }
 
 MetadataRecords read_records(const Repository& repository, const fs::path& path) {
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd fd = open_to_read(path);
     std::optional<std::string> bad = xml_problem(read_head(fd.get(), path));
     const RepomdPtr repomd(lr_yum_repomd_init());
     GError* raw = nullptr;

@@ -38,9 +38,8 @@ Error no_devel(const PackagePool& pool, const InterfaceNeed& need, Id policy) {
     const std::string wanted = fmt::format("{}-{}", devel, pool.nevra(policy).evr());
     std::vector<Id> others = match_spec(pool, devel, true);
     pool.sort_best_first(others);
-    const auto same = std::find_if(others.begin(), others.end(), [&](Id id) {
-        return pool.solvable(id)->evr == pool.solvable(policy)->evr;
-    });
+    const auto same = std::ranges::find_if(
+        others, [&](Id id) { return pool.solvable(id)->evr == pool.solvable(policy)->evr; });
     const bool locked = same != others.end() && pool.hidden(*same) == Hidden::locked;
     const bool excluded = same != others.end() && pool.hidden(*same) == Hidden::excluded;
     Error problem = error(ErrorKind::unsolvable, "{}: compiling it requires {}, which {}",
@@ -69,8 +68,8 @@ Error unsolved(const InterfaceNeed& need, const std::vector<std::string>& proble
 }
 
 std::optional<Id> policy_of(const PackagePool& pool, const std::vector<Id>& packages) {
-    const auto found = std::find_if(packages.begin(), packages.end(),
-                                    [&](Id id) { return pool.name(id) == "selinux-policy"; });
+    const auto found =
+        std::ranges::find_if(packages, [&](Id id) { return pool.name(id) == "selinux-policy"; });
     if (found != packages.end()) {
         return *found;
     }

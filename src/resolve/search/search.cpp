@@ -176,7 +176,7 @@ private:
     /// That a requested package has no version built for this kernel; empty if there is none.
     [[nodiscard]] std::string kabi_reason(Id kernel) const {
         for (const Install& install : base_.installs) {
-            const bool none = std::all_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
+            const bool none = std::ranges::all_of(install.any_of, [&](Id id) {
                 std::size_t total = 0;
                 return !kabi_differences(pool_, id, kernel, total).empty();
             });
@@ -280,7 +280,7 @@ private:
                 names.push_back(pool_.name(id));
             }
         }
-        std::sort(names.begin(), names.end());
+        std::ranges::sort(names);
         names.erase(std::unique(names.begin(), names.end()), names.end());
         constexpr std::size_t most = 6;
         if (names.empty()) {

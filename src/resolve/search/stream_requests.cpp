@@ -76,9 +76,8 @@ public:
 
 private:
     [[nodiscard]] const StreamRequest* find(const std::string& module) const {
-        const auto found =
-            std::find_if(requests_.begin(), requests_.end(),
-                         [&](const StreamRequest& known) { return known.name == module; });
+        const auto found = std::ranges::find_if(
+            requests_, [&](const StreamRequest& known) { return known.name == module; });
         return found == requests_.end() ? nullptr : &*found;
     }
 

@@ -72,8 +72,8 @@ void note_kept(const Context& ctx, const PackagePool& pool, const Jobs& jobs) {
 void note_older(const Context& ctx, const PackagePool& pool, const Jobs& jobs,
                 const Solution& solution) {
     for (const Install& install : jobs.installs) {
-        const auto taken = std::find_if(install.any_of.begin(), install.any_of.end(), [&](Id id) {
-            return std::binary_search(solution.packages.begin(), solution.packages.end(), id);
+        const auto taken = std::ranges::find_if(install.any_of, [&](Id id) {
+            return std::ranges::binary_search(solution.packages, id);
         });
         if (install.why.kind != Reason::Kind::requested || taken == install.any_of.end()) {
             continue;
@@ -126,11 +126,10 @@ bool asks_for_groups(const Blueprint& blueprint) {
     const auto may_be_one = [](const PackageRequest& request) {
         return request.spec.find_first_of(":/") == std::string::npos;
     };
-    return std::any_of(blueprint.groups.begin(), blueprint.groups.end(), may_be_one) ||
-           std::any_of(blueprint.packages.begin(), blueprint.packages.end(),
-                       [&](const PackageRequest& request) {
-                           return request.spec.starts_with('@') && may_be_one(request);
-                       });
+    return std::ranges::any_of(blueprint.groups, may_be_one) ||
+           std::ranges::any_of(blueprint.packages, [&](const PackageRequest& request) {
+               return request.spec.starts_with('@') && may_be_one(request);
+           });
 }
 
 /// Loads the groups of all repositories. Failures are warnings for disabled repositories, whose
@@ -198,9 +197,8 @@ Universe::Universe(const Context& ctx, const Blueprint& blueprint, Repositories 
     }
     // The metadata outlive the blueprint for which they were loaded.
     for (RepositoryMetadata& loaded : metadata) {
-        loaded.repository =
-            &*std::find_if(repositories_.begin(), repositories_.end(),
-                           [&](const auto& own) { return own.id == loaded.resolved.id; });
+        loaded.repository = &*std::ranges::find_if(
+            repositories_, [&](const auto& own) { return own.id == loaded.resolved.id; });
     }
     all_.modules = read_modules(metadata, architecture_);
     platform_ = platform_of(blueprint.distro);
@@ -217,9 +215,9 @@ const Universe::Extras& Universe::extras(const Blueprint& blueprint) {
     std::vector<std::string> ids;
     std::vector<RepositoryMetadata> enabled;
     for (const RepositoryMetadata& metadata : pool_->repositories()) {
-        const bool on = std::any_of(
-            blueprint.repositories.begin(), blueprint.repositories.end(),
-            [&](const auto& known) { return known.id == metadata.resolved.id && known.enabled; });
+        const bool on = std::ranges::any_of(blueprint.repositories, [&](const auto& known) {
+            return known.id == metadata.resolved.id && known.enabled;
+        });
         if (on) {
             ids.push_back(metadata.resolved.id);
             enabled.push_back(metadata);
@@ -339,10 +337,9 @@ std::vector<ResolvedPackage> describe_packages(const PackagePool& pool,
             packages.push_back(describe_package(pool, modules, id, solution.why.at(id)));
         }
     }
-    std::sort(packages.begin(), packages.end(),
-              [](const ResolvedPackage& left, const ResolvedPackage& right) {
-                  return left.nevra < right.nevra;
-              });
+    std::ranges::sort(packages, [](const ResolvedPackage& left, const ResolvedPackage& right) {
+        return left.nevra < right.nevra;
+    });
     return packages;
 }
 
@@ -400,8 +397,8 @@ Resolution describe_outcome(const Context& ctx, Universe& universe, const Outcom
     for (const RepositoryMetadata& metadata : pool.repositories()) {
         result.repositories.push_back(metadata.resolved);
     }
-    std::sort(result.repositories.begin(), result.repositories.end(),
-              [](const auto& left, const auto& right) { return left.id < right.id; });
+    std::ranges::sort(result.repositories,
+                      [](const auto& left, const auto& right) { return left.id < right.id; });
     result.kernel = pool.nevra(chosen.attempt.kernel);
     result.kernel_uname = kernel_uname(ctx, pool, chosen.attempt.kernel);
     result.driver_version = chosen.attempt.driver;

@@ -19,12 +19,12 @@ namespace {
 bool depends_on(const PackagePool& pool, Id from, Id key, Id on) {
     IdQueue dependencies;
     lookup_ids(pool.solvable(from), key, dependencies);
-    return std::any_of(dependencies.begin(), dependencies.end(), [&](Id dependency) {
+    return std::ranges::any_of(dependencies, [&](Id dependency) {
         if (dependency == SOLVABLE_PREREQMARKER) {
             return false;
         }
         const std::vector<Id> providers = all_providers(pool, dependency);
-        return std::find(providers.begin(), providers.end(), on) != providers.end();
+        return std::ranges::find(providers, on) != providers.end();
     });
 }
 
@@ -73,8 +73,7 @@ public:
 
 private:
     [[nodiscard]] bool in_image(Id id) const {
-        return std::binary_search(chosen_.solution.packages.begin(),
-                                  chosen_.solution.packages.end(), id);
+        return std::ranges::binary_search(chosen_.solution.packages, id);
     }
 
     [[nodiscard]] PackageReason of_parent(Id id) const {
@@ -140,13 +139,11 @@ private:
                 fmt::format("{} is what the kernel modules of the image are compiled from", nevra));
             return;
         }
-        if (std::binary_search(chosen_.build_root.packages.begin(),
-                               chosen_.build_root.packages.end(), best)) {
+        if (std::ranges::binary_search(chosen_.build_root.packages, best)) {
             lines.push_back(fmt::format("{} is only where kernel modules are compiled ({})", nevra,
                                         chosen_.build_root.why.at(best).text()));
         }
-        if (std::binary_search(chosen_.policy_root.packages.begin(),
-                               chosen_.policy_root.packages.end(), best)) {
+        if (std::ranges::binary_search(chosen_.policy_root.packages, best)) {
             lines.push_back(fmt::format("{} is only where policy modules are compiled ({})", nevra,
                                         chosen_.policy_root.why.at(best).text()));
         }

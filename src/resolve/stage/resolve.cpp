@@ -13,9 +13,8 @@ namespace {
 Error explain_failure(const Context& ctx, Universe& universe, const Blueprint& blueprint,
                       const Outcome& outcome, const ResolveOptions& options) {
     const bool proof = options.proof;
-    const bool any_disabled =
-        std::any_of(blueprint.repositories.begin(), blueprint.repositories.end(),
-                    [](const Repository& repository) { return !repository.enabled; });
+    const bool any_disabled = std::ranges::any_of(
+        blueprint.repositories, [](const Repository& repository) { return !repository.enabled; });
     if (!any_disabled) {
         return explain(ctx, universe, blueprint, outcome, proof);
     }

@@ -107,7 +107,7 @@ private:
         const auto fits = [&](const PlatformManifest& one) {
             return one.architecture == architecture_ && (one.os.empty() || one.os == "linux");
         };
-        const auto found = std::find_if(index.index.begin(), index.index.end(), fits);
+        const auto found = std::ranges::find_if(index.index, fits);
         if (found == index.index.end()) {
             throw wrong_architecture(architectures_of(index));
         }
@@ -145,9 +145,8 @@ private:
 
 const ResolvedImage* locked_image(const std::vector<ResolvedImage>& locked,
                                   const ContainerRequest& request) {
-    const auto found = std::find_if(locked.begin(), locked.end(), [&](const ResolvedImage& image) {
-        return image.source == request.source;
-    });
+    const auto found = std::ranges::find_if(
+        locked, [&](const ResolvedImage& image) { return image.source == request.source; });
     return found == locked.end() ? nullptr : &*found;
 }
 
@@ -159,7 +158,7 @@ bool image_matches(const Image& image, const std::string& pattern) {
     const std::string place = source.substr(source.find_first_not_of(":/", colon));
     const std::string repository = image.name.substr(0, image.name.find_last_of(":@"));
     const std::array<const std::string*, 4> names{&image.name, &repository, &source, &place};
-    return std::any_of(names.begin(), names.end(), [&](const std::string* name) {
+    return std::ranges::any_of(names, [&](const std::string* name) {
         return ::fnmatch(pattern.c_str(), name->c_str(), 0) == 0;
     });
 }
@@ -175,7 +174,7 @@ std::string similar_image(const std::vector<ContainerRequest>& requests,
         }
     }
     const std::string_view repository = parts_of_image_name(absent.name).repository;
-    const auto tag = std::find_if(others.begin(), others.end(), [&](const std::string& name) {
+    const auto tag = std::ranges::find_if(others, [&](const std::string& name) {
         return parts_of_image_name(name).repository == repository;
     });
     constexpr std::size_t most_edits = 4;
@@ -185,9 +184,8 @@ std::string similar_image(const std::vector<ContainerRequest>& requests,
     if (near.empty()) {
         return {};
     }
-    const auto request =
-        std::find_if(requests.begin(), requests.end(),
-                     [&](const ContainerRequest& other) { return other.name == near.front(); });
+    const auto request = std::ranges::find_if(
+        requests, [&](const ContainerRequest& other) { return other.name == near.front(); });
     return fmt::format("{} has {}: did you mean that?", request->location.text(), near.front());
 }
 
@@ -208,14 +206,13 @@ std::vector<ResolvedImage> resolve_images(const Context& ctx,
 }
 
 bool names_image(const std::vector<ResolvedImage>& locked, const std::string& pattern) {
-    return std::any_of(locked.begin(), locked.end(),
-                       [&](const ResolvedImage& image) { return image_matches(image, pattern); });
+    return std::ranges::any_of(
+        locked, [&](const ResolvedImage& image) { return image_matches(image, pattern); });
 }
 
 bool names_request(const std::vector<ContainerRequest>& requests, const std::string& pattern) {
-    return std::any_of(requests.begin(), requests.end(), [&](const ContainerRequest& request) {
-        return image_matches(request, pattern);
-    });
+    return std::ranges::any_of(
+        requests, [&](const ContainerRequest& request) { return image_matches(request, pattern); });
 }
 
 std::vector<ResolvedImage> update_images(const Context& ctx,
@@ -226,10 +223,10 @@ std::vector<ResolvedImage> update_images(const Context& ctx,
     std::vector<ResolvedImage> result;
     for (const ContainerRequest& request : requests) {
         const ResolvedImage* kept = locked_image(locked, request);
-        const bool moves = kept == nullptr || std::any_of(patterns.begin(), patterns.end(),
-                                                          [&](const std::string& pattern) {
-                                                              return image_matches(*kept, pattern);
-                                                          });
+        const bool moves =
+            kept == nullptr || std::ranges::any_of(patterns, [&](const std::string& pattern) {
+                return image_matches(*kept, pattern);
+            });
         if (moves) {
             try {
                 result.push_back(ImageLookup(ctx, request, architecture).find());
@@ -261,9 +258,9 @@ std::vector<ResolvedImage> require_locked_images(const std::vector<ContainerRequ
         }
     }
     for (const ResolvedImage& image : locked) {
-        const bool requested = std::any_of(
-            requests.begin(), requests.end(),
-            [&](const ContainerRequest& request) { return request.source == image.source; });
+        const bool requested = std::ranges::any_of(requests, [&](const ContainerRequest& request) {
+            return request.source == image.source;
+        });
         if (!requested) {
             drift.push_back(fmt::format("image {} is locked, but nothing requests it any more",
                                         shown_image(image.source)));

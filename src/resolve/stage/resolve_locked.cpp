@@ -28,16 +28,17 @@ ModuleCatalogue locked_catalogue(const ModuleCatalogue& all, const Resolution& l
     ModuleCatalogue result;
     result.default_profiles = all.default_profiles;
     for (const ResolvedModule& module : locked.modules) {
-        const auto found = std::find_if(
-            all.streams.begin(), all.streams.end(),
-            [&](const ModuleStream& stream) { return stream.text() == text_of(module); });
+        const auto found = std::ranges::find_if(all.streams, [&](const ModuleStream& stream) {
+            return stream.text() == text_of(module);
+        });
         if (found == all.streams.end()) {
             drift.push_back(fmt::format("module {} is in no repository now", text_of(module)));
             continue;
         }
         // Older versions of a stream are active with it.
-        std::copy_if(all.streams.begin(), all.streams.end(), std::back_inserter(result.streams),
-                     [&](const ModuleStream& stream) { return is_part_of(stream, *found); });
+        std::ranges::copy_if(
+            all.streams, std::back_inserter(result.streams),
+            [&](const ModuleStream& stream) { return is_part_of(stream, *found); });
         result.defaults[module.name] = module.stream;
     }
     return result;
@@ -46,9 +47,9 @@ ModuleCatalogue locked_catalogue(const ModuleCatalogue& all, const Resolution& l
 void check_streams(const Blueprint& blueprint, const ModuleCatalogue& all, const Resolution& locked,
                    Drift& drift) {
     for (const StreamRequest& request : stream_requests(blueprint, all)) {
-        const auto same =
-            std::find_if(locked.modules.begin(), locked.modules.end(),
-                         [&](const ResolvedModule& module) { return module.name == request.name; });
+        const auto same = std::ranges::find_if(locked.modules, [&](const ResolvedModule& module) {
+            return module.name == request.name;
+        });
         if (same == locked.modules.end()) {
             drift.push_back(fmt::format("{} requests module {}:{}, which is not locked",
                                         request.location.text(), request.name, request.stream));
@@ -64,9 +65,9 @@ void check_streams(const Blueprint& blueprint, const ModuleCatalogue& all, const
 std::string missing(const Universe& universe, const Blueprint& blueprint,
                     const ResolvedPackage& package) {
     const std::string nevra = package.nevra.text();
-    const auto repository =
-        std::find_if(blueprint.repositories.begin(), blueprint.repositories.end(),
-                     [&](const Repository& known) { return known.id == package.repository; });
+    const auto repository = std::ranges::find_if(
+        blueprint.repositories,
+        [&](const Repository& known) { return known.id == package.repository; });
     if (repository == blueprint.repositories.end()) {
         return fmt::format("{} was locked from repository '{}', which the blueprint does not have",
                            nevra, package.repository);
@@ -166,9 +167,8 @@ void check_requests(const Context& ctx, Universe& universe, const Blueprint& blu
     const PackagePool& pool = universe.pool();
     const Jobs jobs = request_jobs(ctx, blueprint, pool, universe.comps(), modules);
     for (const Install& install : jobs.installs) {
-        const bool answered = std::any_of(install.any_of.begin(), install.any_of.end(), [&](Id id) {
-            return packages.contains(id) || pool.is_installed(id);
-        });
+        const bool answered = std::ranges::any_of(
+            install.any_of, [&](Id id) { return packages.contains(id) || pool.is_installed(id); });
         if (!answered) {
             drift.push_back(fmt::format("{} is required ({}), but not locked",
                                         pool.name(install.any_of.front()), install.why.text()));
@@ -241,8 +241,8 @@ std::vector<ResolvedPackage> confirmed(const PackagePool& pool, const LockedPack
         now.why = package->why;
         result.push_back(std::move(now));
     }
-    std::sort(result.begin(), result.end(),
-              [](const auto& left, const auto& right) { return left.nevra < right.nevra; });
+    std::ranges::sort(result,
+                      [](const auto& left, const auto& right) { return left.nevra < right.nevra; });
     return result;
 }
 

@@ -149,12 +149,10 @@ public:
         for (const ResolvedModule& module : locked_.modules) {
             const std::string text = fmt::format("{}:{}:{}:{}", module.name, module.stream,
                                                  module.version, module.context);
-            const bool used = std::any_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
-                return entry.second.package->module == text;
-            });
-            const auto there =
-                std::find_if(all.streams.begin(), all.streams.end(),
-                             [&](const ModuleStream& known) { return known.text() == text; });
+            const bool used = std::ranges::any_of(
+                kept_, [&](const auto& entry) { return entry.second.package->module == text; });
+            const auto there = std::ranges::find_if(
+                all.streams, [&](const ModuleStream& known) { return known.text() == text; });
             if (used && there != all.streams.end()) {
                 fixed[module.name] = &*there;
             }
@@ -210,9 +208,8 @@ void keep_passed_over(const Resolution& locked, Resolution& updated) {
     }
     std::vector<PassedOver> all = locked.passed_over;
     for (PassedOver& passed : updated.passed_over) {
-        const bool known = std::any_of(all.begin(), all.end(), [&](const PassedOver& earlier) {
-            return earlier.what == passed.what;
-        });
+        const bool known = std::ranges::any_of(
+            all, [&](const PassedOver& earlier) { return earlier.what == passed.what; });
         if (!known) {
             all.push_back(std::move(passed));
         }

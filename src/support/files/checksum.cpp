@@ -30,8 +30,8 @@ constexpr std::array<AlgorithmRow, 5> algorithms{{
 }};
 
 const AlgorithmRow& row_of(ChecksumAlgorithm algorithm) {
-    return *std::find_if(algorithms.begin(), algorithms.end(),
-                         [&](const AlgorithmRow& row) { return row.algorithm == algorithm; });
+    return *std::ranges::find_if(
+        algorithms, [&](const AlgorithmRow& row) { return row.algorithm == algorithm; });
 }
 
 char lower(char c) {

@@ -124,7 +124,7 @@ std::optional<std::vector<std::string>> names_in(Fd directory) {
     if (errno != 0) {
         return std::nullopt;
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 
@@ -134,7 +134,7 @@ std::vector<fs::directory_entry> children_of(const fs::path& directory) {
     for (fs::directory_iterator at(directory, code), end; !code && at != end; at.increment(code)) {
         found.push_back(*at);
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 

@@ -36,8 +36,7 @@ bool is_made_by_kernel(int file) noexcept {
         PSTOREFS_MAGIC,   CGROUP2_SUPER_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC};
     struct statfs status {};
     return ::fstatfs(file, &status) == 0 &&
-           std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(status.f_type)) !=
-               kinds.end();
+           std::ranges::find(kinds, static_cast<std::uint64_t>(status.f_type)) != kinds.end();
 }
 
 FileState state_of(int file, const std::string& name) {
@@ -137,10 +136,7 @@ void allow_open_files() {
 std::string read_file(const fs::path& path, std::uint64_t limit) {
     // Opening a fifo would wait for a writer, which O_NONBLOCK does not; to regular files it means
     // nothing.
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!file) {
-        throw errno_error(path.string(), errno);
-    }
+    const Fd file = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     return read_file(file.get(), path.string(), limit);
 }
 

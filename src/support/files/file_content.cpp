@@ -18,7 +18,11 @@ constexpr std::size_t piece_size = std::size_t{256} << 10U;
 }  // namespace
 
 Fd open_to_read(const std::filesystem::path& path) {
-    Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return open_file(path, O_RDONLY);
+}
+
+Fd open_file(const std::filesystem::path& path, int flags, mode_t mode) {
+    Fd file(::open(path.c_str(), flags | O_CLOEXEC, mode));
     if (!file) {
         throw errno_error(path.string(), errno);
     }

@@ -15,6 +15,8 @@ namespace edgegpu {
 /// Opens a file for reading, whose descriptor programs do not inherit. Throws Error naming the
 /// path.
 [[nodiscard]] Fd open_to_read(const std::filesystem::path& path);
+/// The same with other flags; O_CLOEXEC is added.
+[[nodiscard]] Fd open_file(const std::filesystem::path& path, int flags, mode_t mode = 0);
 
 /// pread(2) until there are `size` bytes, whatever interrupts it. How many there are, fewer only at
 /// the end of the file; -1, with errno, if that is not possible.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,12 +12,29 @@
 namespace edgegpu {
 
 /// An enum whose values have names: parsing, messages, digests and JSON take them from the one
-/// function `enum_name(Enum)` beside it, a switch over every value that the compiler checks. The
-/// values count from 0; any other value has an empty name.
+/// function `enum_name(Enum)` beside it, mostly nth_name. The values count from 0; any other value
+/// has an empty name.
 template <typename Enum>
 concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
     { enum_name(value) } -> std::same_as<std::string_view>;
 };
+
+/// Whether an enum has an enumerator of this value: compilers write "(edgegpu::Enum)3" for others.
+template <auto value>
+[[nodiscard]] consteval bool is_enumerator() {
+    return std::string_view(__PRETTY_FUNCTION__).find("value = (") == std::string_view::npos;
+}
+
+/// The name of a value that `names` has in the order of the values, which count from 0; empty for
+/// any other value. It does not compile unless each enumerator has a name.
+template <typename Enum, std::size_t count>
+[[nodiscard]] constexpr std::string_view nth_name(Enum value,
+                                                  const std::string_view (&names)[count]) {
+    static_assert(is_enumerator<static_cast<Enum>(count - 1)>(), "a name of no enumerator");
+    static_assert(!is_enumerator<static_cast<Enum>(count)>(), "an enumerator without name");
+    const auto index = static_cast<std::size_t>(value);
+    return index < count ? names[index] : std::string_view();
+}
 
 /// Calls `visit` with each value, in their order.
 template <NamedEnum Enum, typename Visit>

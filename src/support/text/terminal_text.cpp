@@ -87,7 +87,7 @@ bool continues_character(char c) {
 
 std::size_t columns_of(std::string_view text) {
     return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+        std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
 }
 
 /// The first `columns` code points.
@@ -113,8 +113,8 @@ std::string printable_result(std::string_view text) {
 
 std::string printable_line(std::string_view text) {
     std::string result = printable(text);
-    std::replace(result.begin(), result.end(), '\n', ' ');
-    std::replace(result.begin(), result.end(), '\t', ' ');
+    std::ranges::replace(result, '\n', ' ');
+    std::ranges::replace(result, '\t', ' ');
     return result;
 }
 

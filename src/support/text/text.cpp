@@ -96,7 +96,7 @@ std::vector<std::string> last_lines(std::string_view output, std::size_t count) 
         }
         output = output.substr(0, begin == 0 ? 0 : begin - 1);
     }
-    std::reverse(lines.begin(), lines.end());
+    std::ranges::reverse(lines);
     return lines;
 }
 
@@ -118,7 +118,7 @@ bool is_sha256(std::string_view text) {
 
 std::string lower_case(std::string_view text) {
     std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    std::ranges::transform(lower, lower.begin(), [](char c) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     });
     return lower;
