@@ -273,9 +273,7 @@ std::vector<CachedItem> prune_cache(const Context& ctx, const PruneLimits& limit
     std::vector<CachedItem> removed;
     for (std::size_t begin = 0; begin < chosen.size(); begin += batch_size) {
         ctx.check_cancelled();
-        for (CachedItem& item : remove_batch(ctx, chosen, begin)) {
-            removed.push_back(std::move(item));
-        }
+        std::ranges::move(remove_batch(ctx, chosen, begin), std::back_inserter(removed));
     }
     for (const CachedItem& item : chosen) {
         if (is_slot(item) && remove_slot(ctx, item.path)) {

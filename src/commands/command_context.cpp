@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -64,9 +66,8 @@ ReadBlueprint read_checked_document(const GlobalOptions& global, const std::file
                                     const BlueprintOptions& inputs) {
     ReadBlueprint read = load_with_document(path, inputs);
     Blueprint& blueprint = read.blueprint;
-    for (std::string& warning : DeviceKey(blueprint, std::time(nullptr)).warnings()) {
-        blueprint.warnings.push_back(std::move(warning));
-    }
+    std::ranges::move(DeviceKey(blueprint, std::time(nullptr)).warnings(),
+                      std::back_inserter(blueprint.warnings));
     add_secrets(blueprint, global.log.secrets());
     return read;
 }

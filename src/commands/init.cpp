@@ -13,7 +13,6 @@
 #include "commands/commands.hpp"
 #include "commands/first_blueprint.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
 #include "gpu/gpus.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
@@ -195,10 +194,7 @@ FirstBlueprint wanted_by(const InitCommand& command) {
 
 int run_init(const GlobalOptions& global, const InitCommand& command) {
     Console console(console_output(global));
-    Context ctx;
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cancelled = &interrupted();
+    const Context ctx = command_context(global, console);
     const fs::path path = fs::absolute(command.blueprint).lexically_normal();
     if (std::error_code ignored; fs::exists(fs::symlink_status(path, ignored))) {
         throw error(ErrorKind::usage, "{}: exists already", command.blueprint.string())

@@ -99,10 +99,7 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
     const OpenshiftRequest& request = *blueprint.openshift;
     Console console(console_output(global));
     install_interrupt_handlers();
-    Context ctx;
-    ctx.log = global.log;
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
+    const Context ctx = command_context(global, console);
     const RepositoryView repository(command.repo);
     const CommitView view =
         repository.open(command.commit.empty() ? blueprint.ostree.ref : command.commit);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/glib.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {

@@ -1,7 +1,9 @@
 #include "doctor/doctor.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -43,9 +45,7 @@ Finding free_space(const Context& ctx) {
 std::vector<Finding> examine_machine(const Context& ctx) {
     std::vector<Finding> findings = try_sandboxes(ctx);
     findings.push_back(free_space(ctx));
-    for (Finding& finding : find_programs(ctx)) {
-        findings.push_back(std::move(finding));
-    }
+    std::ranges::move(find_programs(ctx), std::back_inserter(findings));
     return findings;
 }
 

@@ -1,8 +1,10 @@
 #include "oci/image_signature.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -99,9 +101,7 @@ struct Verification {
         request.argv = {"skopeo",   "standalone-verify", manifest.string(),
                         place.rest, signing.key,         signature.string()};
         request.env = skopeo_environment();
-        for (std::string& variable : signing_environment(signing)) {
-            request.env.push_back(std::move(variable));
-        }
+        std::ranges::move(signing_environment(signing), std::back_inserter(request.env));
         const ProcessResult result = run_process(ctx, request);
         return result.status == 0 ? std::nullopt : std::optional<std::string>(trim(result.output));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -33,9 +34,7 @@ std::vector<AccountFile::Row> rows_of(const CommitView& commit, const std::strin
     std::vector<AccountFile::Row> rows;
     for (const char* directory : account_directories) {
         const auto text = commit.read(directory + name, largest_file);
-        for (AccountFile::Row& row : parse_accounts(text.value_or("")).rows) {
-            rows.push_back(std::move(row));
-        }
+        std::ranges::move(parse_accounts(text.value_or("")).rows, std::back_inserter(rows));
     }
     return rows;
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "execution/pipe.hpp"
+#include "image/id_map.hpp"
 #include "sandbox/limits.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"

@@ -98,7 +98,6 @@ std::string read_passwd_path(const TableReader& table, std::string_view key) {
 void read_user(const TableReader& table, Blueprint& blueprint) {
     UserRequest user;
     user.location = table.location();
-    static_cast<void>(table.has("name"));
     user.description = read_passwd_field(table, "description");
     user.password = read_password(table);
     user.key = read_public_key(table);
@@ -115,7 +114,7 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
         user.expire_date = static_cast<std::uint32_t>(*day);
     }
     user.force_password_reset = table.boolean("force_password_reset", false);
-    table.finish();
+    table.finish({"name"});
     user.name = table.required_string("name");
     require_account_name(table.location("name"), "user", user.name);
     if (user.force_password_reset && !is_usable_password(user.password.value_or(""))) {
@@ -129,9 +128,8 @@ void read_user(const TableReader& table, Blueprint& blueprint) {
 
 /// Image builder's older syntax for the key of a user.
 void read_ssh_key(const TableReader& table, Blueprint& blueprint) {
-    static_cast<void>(table.has("user"));
     const std::string key = read_public_key(table);
-    table.finish();
+    table.finish({"user"});
     if (!table.has("key")) {
         table.note(error_at(table.location(), "\"{}\" is missing", table.full_name("key")));
     }
@@ -154,8 +152,7 @@ void read_group(const TableReader& table, Blueprint& blueprint) {
     GroupRequest group;
     group.location = table.location();
     group.gid = read_id(table, "gid");
-    static_cast<void>(table.has("name"));
-    table.finish();
+    table.finish({"name"});
     group.name = table.required_string("name");
     require_account_name(table.location("name"), "group", group.name);
     require_new(blueprint.groups_to_add, &GroupRequest::name, group, group.location, "group");

@@ -236,8 +236,7 @@ void DiskTables::read_file_system(const TableReader& table) {
                             "one of them"));
     }
     const std::string label = read_label(table);
-    static_cast<void>(table.has("mountpoint"));
-    table.finish();
+    table.finish({"mountpoint"});
     add(table, {checked_mount_point(table), size, {}, label});
 }
 
@@ -337,8 +336,7 @@ void DiskTables::read_btrfs(const TableReader& table) {
     for (const TableReader& subvolume : subvolumes) {
         table.attempt([&] {
             const std::string name = subvolume.required_string("name");
-            static_cast<void>(subvolume.has("mountpoint"));
-            subvolume.finish();
+            subvolume.finish({"mountpoint"});
             const std::string point = checked_mount_point(subvolume);
             take_mount_point(subvolume, point);
             if (!is_plain_name(name, "_.-+@:") || name.starts_with('.')) {

@@ -88,7 +88,6 @@ void read_file_request(const TableReader& table, bool directory, Blueprint& blue
     FileRequest file;
     file.location = table.location();
     file.directory = directory;
-    static_cast<void>(table.has("path"));
     for (const auto& [key, owner] : {std::pair{"user", &file.user}, {"group", &file.group}}) {
         if (table.has(key)) {
             table.attempt(
@@ -102,7 +101,7 @@ void read_file_request(const TableReader& table, bool directory, Blueprint& blue
         file.data = table.text("data");
         table.attempt([&] { file.source = read_source(table); });
     }
-    table.finish();
+    table.finish({"path"});
     file.path = table.required_string("path");
     const SourceLocation at = table.location("path");
     require_absolute_path(at, table.full_name("path"), file.path);

@@ -109,8 +109,7 @@ void read_firstboot(const TableReader& table, Blueprint& blueprint) {
 }
 
 void read_container_store(const TableReader& table, Blueprint& blueprint) {
-    static_cast<void>(table.has("destination-path"));
-    table.finish();
+    table.finish({"destination-path"});
     const std::string path = table.required_string("destination-path");
     const SourceLocation at = table.location("destination-path");
     require_absolute_path(at, table.full_name("destination-path"), path);

@@ -71,10 +71,7 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     read_settings(table, repository);
     // Image builder can also install packages from a device's repository.
     table.refuse_unsupported({"install_from"});
-    for (const char* key : {"id", "filename", "name", "gpgkeys"}) {
-        static_cast<void>(table.has(key));
-    }
-    table.finish();
+    table.finish({"id", "filename", "name", "gpgkeys"});
     repository.id = table.required_string("id");
     if (!is_plain_name(repository.id, "_.-:")) {
         throw error_at(table, "id", "invalid repository id \"{}\"", repository.id)

@@ -97,8 +97,7 @@ void require_free_source(const LocatedString& source, const FirewallRequest& fir
 
 void read_zone(const TableReader& table, FirewallRequest& firewall) {
     const std::vector<LocatedString> sources = table.strings("sources");
-    static_cast<void>(table.has("name"));
-    table.finish();
+    table.finish({"name"});
     const std::string name = table.required_string("name");
     // firewalld's limit: zone names are part of names of iptables chains.
     constexpr std::size_t longest = 17;

@@ -143,9 +143,7 @@ Parameters read_declarations(const TomlValue& declared, Mistakes& mistakes) {
         const std::size_t before = mistakes.count();
         parameter.type = table->choice("type", ParameterType::string);
         static_cast<void>(table->text("description"));
-        static_cast<void>(table->has("default"));
-        static_cast<void>(table->has("one_of"));
-        table->finish();
+        table->finish({"default", "one_of"});
         if (!valid || mistakes.count() != before) {
             continue;
         }

@@ -1,6 +1,7 @@
 #include "blueprint/parse/content_check.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -138,9 +139,7 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
     }
     check_mounts(blueprint, std::move(mounts), mistakes, warnings);
     check_secrets(blueprint, secrets);
-    for (std::string& warning : secrets.warnings()) {
-        warnings.push_back(std::move(warning));
-    }
+    std::ranges::move(secrets.warnings(), std::back_inserter(warnings));
     if (complete) {
         secrets.finish([](const SecretAllowance& allowance) { return !is_for_bundles(allowance); });
     }

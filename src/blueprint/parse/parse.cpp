@@ -1,6 +1,7 @@
 #include "blueprint/parse/parse.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "blueprint/customizations/customizations.hpp"
@@ -280,9 +281,8 @@ ReadBlueprint parse_image_settings(const fs::path& path, const GivenParameters& 
 ReadBlueprint load_with_document(const fs::path& path, const BlueprintOptions& options) {
     Mistakes mistakes;
     ReadBlueprint read = read_blueprint(path, options, mistakes);
-    for (std::string& warning : check_blueprint(read.blueprint, mistakes)) {
-        read.blueprint.warnings.push_back(std::move(warning));
-    }
+    std::ranges::move(check_blueprint(read.blueprint, mistakes),
+                      std::back_inserter(read.blueprint.warnings));
     mistakes.throw_any(path.string());
     return read;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -226,9 +227,7 @@ RepoFile read_repo_file(const std::string& file, const fs::path& path, ParseScop
 
 void add_repo_file(RepoFile file, Blueprint& blueprint) {
     std::vector<Repository>& all = blueprint.repositories;
-    for (std::string& warning : file.warnings) {
-        blueprint.warnings.push_back(std::move(warning));
-    }
+    std::ranges::move(file.warnings, std::back_inserter(blueprint.warnings));
     for (Repository& repository : file.repositories) {
         const auto known = std::ranges::find(all, repository.id, &Repository::id);
         if (known == all.end()) {

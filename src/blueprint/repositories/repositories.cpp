@@ -105,8 +105,7 @@ Repository read_repository(const TableReader& table, const ParseScope& scope) {
     repository.module_hotfixes = table.boolean("module_hotfixes", false);
     repository.allow_sha1 = table.boolean("allow_sha1", false);
     repository.transfer = read_transfer(table);
-    static_cast<void>(table.has("id"));
-    table.finish();
+    table.finish({"id"});
     if (table.mistakes().count() != before) {
         // The blueprint is rejected anyway: avoid consequential errors about keys that are missing
         // because of the mistake.

@@ -87,8 +87,7 @@ SecretAllowance read_secret_allowance(const TableReader& table) {
     allowance.reason = table.string("reason");
     allowance.kind = table.has("kind") ? table.choice("kind", "", {registry_login, licence_token})
                                        : std::string();
-    static_cast<void>(table.has("path"));
-    table.finish();
+    table.finish({"path"});
     allowance.path = read_path_pattern(table);
     if (!allowance.kind.empty() && allowance.path.find_first_of("*?[\\") != std::string::npos) {
         throw error_at(table, "path", "a {} is allowed in one file, not in \"{}\"", allowance.kind,
@@ -105,7 +104,6 @@ SecretAllowance read_secret_allowance(const TableReader& table) {
 OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
     OverlayRequest overlay;
     overlay.location = table.location();
-    static_cast<void>(table.has("source"));
     table.attempt([&] { overlay.target = read_overlay_target(table); });
     overlay.strip_components =
         static_cast<unsigned>(table.integer("strip_components", 0, deepest_path).value_or(0));
@@ -114,7 +112,7 @@ OverlayRequest read_overlay(const TableReader& table, const ParseScope& scope) {
     overlay.replace = table.boolean("replace", false);
     table.each_table("rules",
                      [&](const TableReader& rule) { overlay.rules.push_back(read_rule(rule)); });
-    table.finish();
+    table.finish({"source"});
     overlay.source = find_shipped(scope, "overlays",
                                   {table.required_string("source"), table.location("source")}, {});
     return overlay;

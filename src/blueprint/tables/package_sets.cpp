@@ -102,8 +102,7 @@ void add_group(const std::string& spec, const SourceLocation& location, Requests
 
 void read_package(const TableReader& table, Requests& packages, Requests& groups) {
     const std::string version = table.string("version");
-    static_cast<void>(table.has("name"));
-    table.finish();
+    table.finish({"name"});
     const std::string name = table.required_string("name");
     const SourceLocation location = table.location("name");
     const bool any_version = version.empty() || version == "*";
@@ -146,8 +145,7 @@ void read_package_sets(const TableReader& root, Blueprint& blueprint) {
         root.each_table(key, read_package, packages, groups);
     }
     root.each_table("groups", [&](const TableReader& group) {
-        static_cast<void>(group.has("name"));
-        group.finish();
+        group.finish({"name"});
         const std::string name = group.required_string("name");
         require_spec(group.location("name"), name);
         add_group(name.front() == '@' ? name : '@' + name, group.location("name"), groups);

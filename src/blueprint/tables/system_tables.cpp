@@ -69,7 +69,6 @@ std::map<std::string, std::string> read_drop_ins(const TableReader& table) {
 UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
     UnitRequest unit;
     unit.location = table.location();
-    static_cast<void>(table.has("name"));
     bool readable = true;
     if (table.has("contents")) {
         unit.contents = table.text("contents");
@@ -81,7 +80,7 @@ UnitRequest read_unit(const TableReader& table, const ParseScope& scope) {
         unit.drop_ins = read_drop_ins(*drop_ins);
     }
     unit.state = table.choice("state", unit.state);
-    table.finish();
+    table.finish({"name"});
     unit.name = table.required_string("name");
     require_whole_unit_name(table.location("name"), unit.name);
     if (table.has("contents") && table.has("source")) {

@@ -65,7 +65,10 @@ void TableReader::refuse_foreign(std::string_view key, std::string_view instead)
     }
 }
 
-void TableReader::finish() const {
+void TableReader::finish(std::initializer_list<std::string_view> read_later) const {
+    for (const std::string_view key : read_later) {
+        static_cast<void>(has(key));
+    }
     const std::vector<std::string> known(state_->known.begin(), state_->known.end());
     std::size_t unknown_keys = 0;
     for (const std::string& key : keys()) {

@@ -142,8 +142,9 @@ public:
     void refuse_unsupported(std::initializer_list<std::string_view> keys) const;
     /// Notes "not for an edge commit: KEY" if the key is present, with the hint `instead`.
     void refuse_foreign(std::string_view key, std::string_view instead) const;
-    /// Notes every key that was not requested, with a "did you mean".
-    void finish() const;
+    /// Notes every key that was neither requested nor is one of `read_later`, with a "did you
+    /// mean".
+    void finish(std::initializer_list<std::string_view> read_later = {}) const;
 
 private:
     struct State;

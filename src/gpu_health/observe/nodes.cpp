@@ -4,9 +4,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -125,9 +127,7 @@ void observe_nodes(const Places& places, Facts& facts) {
     std::vector<DeviceNode> nodes{expected_node("/dev/nvidiactl", gpu_major, control_minor),
                                   expected_node("/dev/nvidia-uvm", uvm_major, 0),
                                   expected_node("/dev/nvidia-uvm-tools", uvm_major, 1)};
-    for (DeviceNode& node : gpu_nodes(places, facts, gpu_major)) {
-        nodes.push_back(std::move(node));
-    }
+    std::ranges::move(gpu_nodes(places, facts, gpu_major), std::back_inserter(nodes));
     for (DeviceNode& node : nodes) {
         look_at(places, false, node);
         const bool is_drivers = node.is_character_device && node.expected_major >= 0 &&

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,9 +97,8 @@ void read_signature_lists(std::string_view lists, std::vector<std::string>& ids)
         if (certificates) {
             std::string_view rest = lists.substr(head + header, size - head - header);
             for (; rest.size() >= each; rest.remove_prefix(each)) {
-                for (std::string& id : ids_of_certificate(rest.substr(owner, each - owner))) {
-                    ids.push_back(std::move(id));
-                }
+                std::ranges::move(ids_of_certificate(rest.substr(owner, each - owner)),
+                                  std::back_inserter(ids));
             }
         }
         lists.remove_prefix(size);

@@ -1,6 +1,7 @@
 #include "machine/rehearsal/device_under_test.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,9 +26,8 @@ constexpr seconds power_off_limit{180};
 
 Injection test_injection(const CommitFacts& facts, const TestCredential& credential) {
     Injection injection = guest_agent();
-    for (Injected& one : trust_authority(facts, credential.authority())) {
-        injection.push_back(std::move(one));
-    }
+    std::ranges::move(trust_authority(facts, credential.authority()),
+                      std::back_inserter(injection));
     return injection;
 }
 

@@ -1,6 +1,7 @@
 #include "machine/rehearsal/rehearsal.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -304,9 +305,7 @@ private:
     void begin(const char* name, const char* doing) { stages_.begin(name, doing); }
 
     void end(DeviceUnderTest& device) {
-        for (std::filesystem::path& record : device.records()) {
-            result_.records.push_back(std::move(record));
-        }
+        std::ranges::move(device.records(), std::back_inserter(result_.records));
         device.power_off();
         std::size_t failed = 0;
         std::size_t all = 0;

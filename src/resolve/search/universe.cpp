@@ -1,6 +1,7 @@
 #include "resolve/search/universe.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -165,9 +166,7 @@ void add_disabled(const Context& ctx, const std::vector<Repository>& repositorie
         std::vector<Repository> alone{repository};
         alone.front().enabled = true;
         try {
-            for (RepositoryMetadata& loaded : load_metadata(careful, alone)) {
-                metadata.push_back(std::move(loaded));
-            }
+            std::ranges::move(load_metadata(careful, alone), std::back_inserter(metadata));
         } catch (const Error& problem) {
             if (problem.kind() == ErrorKind::interrupted) {
                 throw;
