@@ -105,7 +105,7 @@ std::string json_document(const Renderer& renderer, const std::vector<BundleSumm
         {"format", "edgegpu-bundles/1"},
         {"renderer", {{"program", name_of(renderer.kind)}, {"version", renderer.version}}},
         {"bundles", std::move(list)}};
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 /// "2", or "1 mig-1g.10gb" for a resource other than whole GPUs.

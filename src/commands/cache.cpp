@@ -66,7 +66,7 @@ std::string cache_json(const CacheReport& report) {
                                {"bytes", total_size(report.removed)},
                                {"kinds", std::move(removed)}};
     }
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 std::string cache_row(std::string_view kind, std::string_view entries, std::string_view size,

@@ -161,7 +161,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
     if (global.json) {
         // docs/schemas/check.json
         const ordered_json document = {{"format", "edgegpu-check/1"}, {"blueprints", results}};
-        print_result(document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');
+        print_result(document_text(document));
     }
     // The document has all failures: there is no separate one for the last, as for other commands.
     int status = 0;

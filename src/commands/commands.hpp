@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "blueprint/blueprint.hpp"
 #include "blueprint/parse/parse.hpp"
 #include "cache/cache_directory.hpp"
@@ -304,6 +306,15 @@ void prune_after_build(const Context& ctx, const std::string& max_size);
 /// Writes a result, a text or a JSON document, to stdout as `printable_result` and flushes it.
 /// Throws Error if not all of it could be written.
 void print_result(std::string_view text);
+
+/// A row of such a text, "  NAME       VALUE\n", on one line.
+[[nodiscard]] std::string result_row(std::string_view name, std::string_view value);
+
+/// Such a document as text. Bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] std::string document_text(const nlohmann::ordered_json& document);
+
+/// Adds a text to an object of such a document, unless it is empty.
+void add_text(nlohmann::ordered_json& object, const char* key, const std::string& text);
 
 /// Prints what is known of the GPUs that match `wanted` (a PCI id, part of a name, or "" for all).
 /// Throws Error if none does.

@@ -20,9 +20,7 @@ std::string json_document(const std::vector<Finding>& findings, Readiness worst)
         nlohmann::ordered_json entry = {{"subject", finding.subject},
                                         {"verdict", text_of(finding.readiness)},
                                         {"found", finding.found}};
-        if (!finding.cure.empty()) {
-            entry["cure"] = finding.cure;
-        }
+        add_text(entry, "cure", finding.cure);
         list.push_back(std::move(entry));
     }
     const nlohmann::ordered_json document = {

@@ -16,7 +16,6 @@
 #include "repository/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/text/shell_text.hpp"
-#include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -50,12 +49,10 @@ NamedObjects all_files(const NodeObjects& objects) {
 
 std::string openshift_text(const NodeObjects& objects, const std::string& image,
                            const OpenshiftRequest& request, const std::string& output) {
-    const auto row = [](std::string_view name, std::string_view value) {
-        return fmt::format("  {:<11}{}\n", name, printable_line(value));
-    };
-    std::string text = "\n" + row("image", image) + row("pool", request.pool) + row("in", output);
+    std::string text = "\n" + result_row("image", image) + result_row("pool", request.pool) +
+                       result_row("in", output);
     for (const auto& [name, object] : all_files(objects)) {
-        text += row("", fmt::format("{}  {}", name, object.at("kind").get<std::string>()));
+        text += result_row("", fmt::format("{}  {}", name, object.at("kind").get<std::string>()));
     }
     text += fmt::format("\nNext:\n  oc apply -k {}\n", shell_word(output));
     if (!objects.operands.empty()) {
@@ -84,7 +81,7 @@ std::string openshift_json(const NodeObjects& objects, const std::string& image,
         {"format", "edgegpu-openshift/1"}, {"edgegpu", EDGEGPU_VERSION}, {"image", image},
         {"commit", commit.checksum},       {"pool", request.pool},       {"output", output},
         {"objects", std::move(files)}};
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 }  // namespace

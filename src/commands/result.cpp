@@ -3,6 +3,9 @@
 #include <cstring>
 #include <string>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "commands/commands.hpp"
 #include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
@@ -17,6 +20,21 @@ void print_result(std::string_view result) {
         std::fflush(stdout) != 0) {
         // Not errno_error: its hint for a full disk is about the build, which is over.
         throw error("cannot write to standard output: {}", strerrordesc_np(errno));
+    }
+}
+
+std::string result_row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<11}{}\n", name, printable_line(value));
+}
+
+std::string document_text(const nlohmann::ordered_json& document) {
+    using nlohmann::ordered_json;
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+void add_text(nlohmann::ordered_json& object, const char* key, const std::string& text) {
+    if (!text.empty()) {
+        object[key] = text;
     }
 }
 

@@ -93,7 +93,7 @@ std::string answer_json(const WhyCommand& command, const WhyAnswer& answer) {
                                    {"installed", installed},
                                    {"kept_out", answer.packages.kept_out},
                                    {"images", images}};
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return document_text(document);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "commands/build/build_result.hpp"
 
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -97,18 +96,10 @@ std::string build_document(const BuildResult& result, const Blueprint& blueprint
                      {"peak_rss_mib", totals.peak_rss_mib},
                      {"stages", stages},
                      {"warnings", console.warnings()}});
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 namespace {
-
-std::string plural(std::size_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<11}{}\n", name, printable_line(value));
-}
 
 std::string stage_list(const Console& console) {
     std::vector<std::string> parts;
@@ -136,14 +127,14 @@ std::string image_rows(const Resolution& resolution) {
     constexpr std::size_t shown_digits = 12;
     std::string rows;
     if (resolution.images.size() > 1) {
-        rows = row("containers",
-                   fmt::format("{}, {} in all", plural(resolution.images.size(), "image"),
-                               human_size(total_bytes(resolution.images))));
+        rows = result_row("containers",
+                          fmt::format("{}, {} in all", counted(resolution.images.size(), "image"),
+                                      human_size(total_bytes(resolution.images))));
     }
     for (const ResolvedImage& image : resolution.images) {
-        rows += row(rows.empty() ? "containers" : "",
-                    fmt::format("{}, {}, sha256:{}", image.name, human_size(image.size),
-                                image.digest.substr(0, shown_digits)));
+        rows += result_row(rows.empty() ? "containers" : "",
+                           fmt::format("{}, {}, sha256:{}", image.name, human_size(image.size),
+                                       image.digest.substr(0, shown_digits)));
     }
     return rows;
 }
@@ -153,8 +144,9 @@ std::string unverified_row(const Blueprint& blueprint) {
     const std::vector<std::string> ids = unverified_repositories(blueprint.repositories, false);
     return ids.empty()
                ? ""
-               : row("unverified", fmt::format("packages of {}: gpgcheck and repo_gpgcheck are off",
-                                               fmt::join(ids, ", ")));
+               : result_row("unverified",
+                            fmt::format("packages of {}: gpgcheck and repo_gpgcheck are off",
+                                        fmt::join(ids, ", ")));
 }
 
 /// What comes after a build, as commands that can be typed. `repo` is a word of the shell.
@@ -186,40 +178,43 @@ std::string build_summary(const BuildResult& result, const Blueprint& blueprint,
     const Totals totals = totals_of(result, console);
     const std::string repo = typed(options.repo);
     std::string text = "\n";
-    text += row("ref", commit.ref);
-    text += row("commit", commit.checksum);
+    text += result_row("ref", commit.ref);
+    text += result_row("commit", commit.checksum);
     if (commit.unchanged) {
-        text += row("version", commit.version);
-        text += row("kernel", kernel_and_driver(result.resolution));
+        text += result_row("version", commit.version);
+        text += result_row("kernel", kernel_and_driver(result.resolution));
         text += unverified_row(blueprint);
-        text += row("time", fmt::format("{:.2f} s", totals.seconds));
+        text += result_row("time", fmt::format("{:.2f} s", totals.seconds));
         return text +
                fmt::format("\nNo change: {} has this image already, as this commit.\n", repo);
     }
-    text += row("signed by", commit.is_signed ? blueprint.ostree.sign : "nobody");
-    text += row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
-    text += row("version", commit.version);
-    text += row("kernel", kernel_and_driver(result.resolution));
+    text += result_row("signed by", commit.is_signed ? blueprint.ostree.sign : "nobody");
+    text +=
+        result_row("parent", commit.parent.empty() ? "none, the first of its ref" : commit.parent);
+    text += result_row("version", commit.version);
+    text += result_row("kernel", kernel_and_driver(result.resolution));
     const std::string set = blueprint.package_set.name.empty()
                                 ? ""
                                 : "; package set " + describe_package_set(blueprint.package_set);
     const std::optional<ResolvedParent>& layer = result.resolution.parent;
-    text += layer ? row("layer on", layer->commit) : "";
-    text += row("packages", fmt::format("{}{}, {} of RPMs{}", totals.packages, layer ? " more" : "",
-                                        human_size(totals.download), set));
+    text += layer ? result_row("layer on", layer->commit) : "";
+    text +=
+        result_row("packages", fmt::format("{}{}, {} of RPMs{}", totals.packages,
+                                           layer ? " more" : "", human_size(totals.download), set));
     text += unverified_row(blueprint);
     text += image_rows(result.resolution);
-    text +=
-        row("image", fmt::format("{}, {}", plural(commit.files, "file"), human_size(commit.size)));
-    text += row("written", fmt::format("{}, {}, to {}", plural(commit.new_objects, "new object"),
-                                       human_size(commit.new_bytes), repo));
+    text += result_row(
+        "image", fmt::format("{}, {}", counted(commit.files, "file"), human_size(commit.size)));
+    text += result_row("written",
+                       fmt::format("{}, {}, to {}", counted(commit.new_objects, "new object"),
+                                   human_size(commit.new_bytes), repo));
     if (!options.lockfile.empty()) {
-        text += row("lockfile", typed(options.lockfile));
+        text += result_row("lockfile", typed(options.lockfile));
     }
-    text += row("time", fmt::format("{:.1f} s ({})", totals.seconds, stage_list(console)));
-    text += row("memory", fmt::format("{} MiB at most", totals.peak_rss_mib));
+    text += result_row("time", fmt::format("{:.1f} s ({})", totals.seconds, stage_list(console)));
+    text += result_row("memory", fmt::format("{} MiB at most", totals.peak_rss_mib));
     if (const std::size_t count = console.warnings().size(); count > 0) {
-        text += row("warnings", fmt::format("{}, above", count));
+        text += result_row("warnings", fmt::format("{}, above", count));
     }
     return text + next_steps(commit.ref, shell_word(repo), blueprint.ostree.url,
                              update_system(blueprint.distro));

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -146,10 +145,6 @@ void try_key(Signer& signer, const ImageKey& key) {
     static_cast<void>(signer.sign_trial());
 }
 
-std::string image_row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<11}{}\n", name, printable_line(value));
-}
-
 std::string image_summary(const Image& image, const CommitInfo& commit,
                           const ImageRequest& request) {
     std::vector<std::string> firmware;
@@ -157,8 +152,8 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
         firmware.emplace_back(one == Firmware::uefi ? "UEFI" : "BIOS");
     }
     std::string text = "\n";
-    text += image_row("image", request.output.string());
-    text += image_row(
+    text += result_row("image", request.output.string());
+    text += result_row(
         "type", fmt::format("{}{}, {}; {} {}", request.type,
                             request.compression == ImageCompression::none
                                 ? ""
@@ -167,35 +162,36 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
                             request.type == ImageType::installer_iso ? "installs to disks from"
                                                                      : "the disk has",
                             human_size(image.disk.size)));
-    text += image_row("sha256", image.sha256);
-    text += image_row("commit", image.disk.commit);
+    text += result_row("sha256", image.sha256);
+    text += result_row("commit", image.disk.commit);
     if (!commit.version.empty()) {
-        text += image_row("version", commit.version);
+        text += result_row("version", commit.version);
     }
-    text += image_row("follows", image.disk.refspec.empty() ? "nothing" : image.disk.refspec);
-    text += image_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
-    text += image_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));
+    text += result_row("follows", image.disk.refspec.empty() ? "nothing" : image.disk.refspec);
+    text += result_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
+    text += result_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));
     if (!request.disk.volumes.empty()) {
         std::vector<std::string> names;
         for (const Volume& volume : request.disk.volumes) {
             names.push_back(fmt::format("{} {}", volume.name(), human_size(volume.size)));
         }
-        text += image_row("volumes", fmt::format("{}", fmt::join(names, ", ")));
+        text += result_row("volumes", fmt::format("{}", fmt::join(names, ", ")));
     }
     if (request.key) {
-        text += image_row("signed by", request.key->id);
+        text += result_row("signed by", request.key->id);
     }
     if (request.disk.encryption != Encryption::none) {
-        text += image_row("encryption",
-                          "not protected yet: at its first boot the device makes the key and gives "
-                          "it to its TPM");
+        text +=
+            result_row("encryption",
+                       "not protected yet: at its first boot the device makes the key and gives "
+                       "it to its TPM");
     }
     if (!request.disk.injection.empty()) {
         std::vector<std::string> paths;
         for (const Injected& injected : request.disk.injection) {
             paths.push_back(injected.path);
         }
-        text += image_row("injected", fmt::format("{}", fmt::join(paths, ", ")));
+        text += result_row("injected", fmt::format("{}", fmt::join(paths, ", ")));
     }
     return text;
 }
@@ -234,7 +230,7 @@ int run_image(const GlobalOptions& global, const ImageCommand& command) {
     write_machine_files(machine, request.replace);
     std::string summary = image_summary(image, commit.info(), request);
     for (const MachineFile& file : machine) {
-        summary += image_row(file.kind, file.path.string());
+        summary += result_row(file.kind, file.path.string());
     }
     print_result(global.json ? image.provenance : summary);
     return 0;

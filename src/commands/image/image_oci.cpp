@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,22 +77,18 @@ std::optional<ImageSigning> image_signing(const Context& ctx, const ImageCommand
                         std::filesystem::absolute(command.signatures)};
 }
 
-std::string oci_row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<11}{}\n", name, printable_line(value));
-}
-
 std::string oci_summary(const EncapsulatedImage& image, const CommitInfo& commit,
                         const std::optional<ImageSigning>& signing, const std::string& output) {
-    std::string text = "\n" + oci_row("image", output);
-    text += oci_row(
+    std::string text = "\n" + result_row("image", output);
+    text += result_row(
         "type", fmt::format("oci, {} in {} layers", human_size(image.size()), image.layers.size()));
-    text += oci_row("digest", "sha256:" + image.digest);
+    text += result_row("digest", "sha256:" + image.digest);
     if (signing) {
-        text += oci_row("signed by", signing->key);
+        text += result_row("signed by", signing->key);
     }
-    text += oci_row("commit", commit.checksum);
+    text += result_row("commit", commit.checksum);
     if (!commit.version.empty()) {
-        text += oci_row("version", commit.version);
+        text += result_row("version", commit.version);
     }
     return text;
 }
@@ -115,18 +110,14 @@ std::string oci_json(const EncapsulatedImage& image, const CommitInfo& commit,
                           {"digest", "sha256:" + image.digest},
                           {"size", image.size()},
                           {"commit", commit.checksum}};
-    if (!commit.version.empty()) {
-        document["version"] = commit.version;
-    }
+    add_text(document, "version", commit.version);
     if (signing) {
         document["signed_by"] = signing->key;
     }
-    if (!commit.inputs_digest.empty()) {
-        document["inputs_digest"] = commit.inputs_digest;
-    }
+    add_text(document, "inputs_digest", commit.inputs_digest);
     add_sources(document, sources);
     document["layers"] = std::move(layers);
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 }  // namespace

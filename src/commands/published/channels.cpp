@@ -79,13 +79,9 @@ ordered_json commit_json(const ChannelCommit& commit) {
         one["problem"] = commit.problem;
         return one;
     }
-    if (!info.version.empty()) {
-        one["version"] = info.version;
-    }
+    add_text(one, "version", info.version);
     one["time"] = iso_time(info.time);
-    if (!info.parent.empty()) {
-        one["parent"] = info.parent;
-    }
+    add_text(one, "parent", info.parent);
     one["going_back"] = commit.going_back;
     add_channel_record(one, commit.record);
     return one;
@@ -97,14 +93,10 @@ std::string channels_json(const ChannelsCommand& command, const char* name, orde
         {"format", "edgegpu-channels/1"},
         {"edgegpu", EDGEGPU_VERSION},
         {"repository", std::filesystem::absolute(command.repo).lexically_normal().string()}};
-    if (!command.ref.empty()) {
-        document["ref"] = command.ref;
-    }
+    add_text(document, "ref", command.ref);
     document[name] = std::move(list);
-    if (!earlier.empty()) {
-        document["earlier"] = earlier;
-    }
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    add_text(document, "earlier", earlier);
+    return document_text(document);
 }
 
 /// Returns whether all commits could be read.
@@ -116,9 +108,7 @@ bool print_channels(const GlobalOptions& global, const ChannelsCommand& command,
             ordered_json one{{"ref", channel.ref}};
             one.update(commit_json(channel.head));
             one["same_tree"] = channel.same;
-            if (!channel.plan.empty()) {
-                one["rollout_plan"] = channel.plan;
-            }
+            add_text(one, "rollout_plan", channel.plan);
             list.push_back(std::move(one));
         }
         print_result(channels_json(command, "channels", std::move(list), ""));

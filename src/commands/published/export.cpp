@@ -44,9 +44,7 @@ std::string exported_json(const Exported& exported, const std::string& output,
     ordered_json list = ordered_json::array();
     for (const ExportedRef& ref : exported.refs) {
         ordered_json one{{"ref", ref.ref}, {"commit", ref.commit.checksum}};
-        if (!ref.commit.version.empty()) {
-            one["version"] = ref.commit.version;
-        }
+        add_text(one, "version", ref.commit.version);
         one["since"] = ref.since;
         one["signed"] = ref.is_signed;
         list.push_back(std::move(one));
@@ -55,7 +53,7 @@ std::string exported_json(const Exported& exported, const std::string& output,
                                 {"repository", repository},     {"refs", std::move(list)},
                                 {"objects", exported.objects},  {"file", output},
                                 {"bytes", exported.bytes},      {"sha256", exported.sha256}};
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 std::string absolute_path(const std::filesystem::path& path) {

@@ -135,14 +135,10 @@ std::string fsck_json(const FsckReport& report, const std::string& repository) {
     ordered_json damaged = ordered_json::array();
     for (const DamagedObject& one : report.damaged) {
         ordered_json item;
-        if (!one.ref.empty()) {
-            item["ref"] = one.ref;
-        }
+        add_text(item, "ref", one.ref);
         const ObjectFault& fault = one.fault;
         item["commit"] = fault.commit;
-        if (!fault.object.path.empty()) {
-            item["path"] = fault.object.path;
-        }
+        add_text(item, "path", fault.object.path);
         item["object"] = object_file_name(fault.object.type, fault.object.checksum);
         item["state"] = name_of(fault.state);
         item["repaired"] = fault.repaired;
@@ -165,7 +161,7 @@ std::string fsck_json(const FsckReport& report, const std::string& repository) {
     if (report.leftovers) {
         document["leftovers"] = leftovers_json(*report.leftovers);
     }
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 }  // namespace

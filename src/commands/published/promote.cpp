@@ -177,19 +177,11 @@ std::string promoted_text(const Promoted& promoted, const PromoteCommand& comman
 void add_promoted(nlohmann::ordered_json& document, const Promoted& promoted) {
     const PublishedRef& ref = promoted.ref;
     document["ref"] = ref.ref;
-    if (!ref.commit.checksum.empty()) {
-        document["commit"] = ref.commit.checksum;
-    }
-    if (!ref.commit.version.empty()) {
-        document["version"] = ref.commit.version;
-    }
+    add_text(document, "commit", ref.commit.checksum);
+    add_text(document, "version", ref.commit.version);
     document["time"] = iso_time(ref.commit.time);
-    if (!ref.before.empty()) {
-        document["before"] = ref.before;
-    }
-    if (!promoted.before_version.empty()) {
-        document["before_version"] = promoted.before_version;
-    }
+    add_text(document, "before", ref.before);
+    add_text(document, "before_version", promoted.before_version);
     document["source"] = promoted.source.checksum;
     add_channel_record(document, promoted.record);
     document["going_back"] = promoted.going_back;
@@ -216,7 +208,7 @@ std::string promotions_json(const std::vector<Promoted>& promotions,
         add_promoted(other, promotions[i]);
         document["also"].push_back(std::move(other));
     }
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 }  // namespace

@@ -34,22 +34,14 @@ std::string end_of_life_rows(const EndOfLife& end) {
 void add_channel_record(nlohmann::ordered_json& document, const ChannelRecord& record) {
     if (record.promotion) {
         nlohmann::ordered_json promoted{{"from", record.promotion->from}};
-        if (!record.promotion->from_ref.empty()) {
-            promoted["ref"] = record.promotion->from_ref;
-        }
+        add_text(promoted, "ref", record.promotion->from_ref);
         promoted["by"] = record.promotion->by;
         promoted["at"] = iso_time(record.promotion->at);
-        if (!record.promotion->reason.empty()) {
-            promoted["reason"] = record.promotion->reason;
-        }
+        add_text(promoted, "reason", record.promotion->reason);
         document["promoted"] = std::move(promoted);
     }
-    if (!record.end.text.empty()) {
-        document["end_of_life"] = record.end.text;
-    }
-    if (!record.end.rebase.empty()) {
-        document["rebase_to"] = record.end.rebase;
-    }
+    add_text(document, "end_of_life", record.end.text);
+    add_text(document, "rebase_to", record.end.rebase);
 }
 
 }  // namespace edgegpu

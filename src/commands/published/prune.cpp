@@ -60,10 +60,6 @@ ordered_json pins_json(const RetentionRecord& record) {
     return pins;
 }
 
-std::string document_text(const ordered_json& document) {
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
-}
-
 ordered_json new_document(const std::filesystem::path& repository) {
     return {{"format", "edgegpu-prune/1"},
             {"edgegpu", EDGEGPU_VERSION},
@@ -117,12 +113,8 @@ ordered_json prune_json(const PrunePlan& plan, const PruneRequest& request) {
     ordered_json commits = ordered_json::array();
     for (const UnneededCommit& commit : plan.commits) {
         ordered_json one{{"commit", commit.checksum}};
-        if (!commit.ref.empty()) {
-            one["ref"] = commit.ref;
-        }
-        if (!commit.version.empty()) {
-            one["version"] = commit.version;
-        }
+        add_text(one, "ref", commit.ref);
+        add_text(one, "version", commit.version);
         if (commit.time != 0) {
             one["time"] = iso_time(commit.time);
         }
@@ -133,9 +125,7 @@ ordered_json prune_json(const PrunePlan& plan, const PruneRequest& request) {
     ordered_json deltas = ordered_json::array();
     for (const UnneededDelta& delta : plan.deltas) {
         ordered_json one;
-        if (!delta.directory.from.empty()) {
-            one["from"] = delta.directory.from;
-        }
+        add_text(one, "from", delta.directory.from);
         one["to"] = delta.directory.to;
         one["bytes"] = delta.directory.bytes;
         one["unneeded_since"] = iso_time(delta.since);

@@ -61,12 +61,8 @@ std::string published_json(const std::vector<PublishedRef>& refs, const std::str
     ordered_json list = ordered_json::array();
     for (const PublishedRef& ref : refs) {
         ordered_json one{{"ref", ref.ref}, {"commit", ref.commit.checksum}};
-        if (!ref.commit.version.empty()) {
-            one["version"] = ref.commit.version;
-        }
-        if (!ref.before.empty()) {
-            one["before"] = ref.before;
-        }
+        add_text(one, "version", ref.commit.version);
+        add_text(one, "before", ref.before);
         one["unchanged"] = ref.unchanged;
         one["new_objects"] = ref.copied.count;
         one["new_bytes"] = ref.copied.bytes;
@@ -81,7 +77,7 @@ std::string published_json(const std::vector<PublishedRef>& refs, const std::str
     if (retention && retention->plan) {
         document["pruned"] = prune_json(*retention->plan, retention->request);
     }
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 /// Both may be the same directory by several paths.

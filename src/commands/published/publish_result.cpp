@@ -28,9 +28,7 @@ std::string delta_text(const PublishedDelta& published) {
 nlohmann::ordered_json delta_json(const PublishedDelta& published) {
     const StaticDelta& delta = published.delta;
     nlohmann::ordered_json one;
-    if (!published.from.empty()) {
-        one["from"] = published.from;
-    }
+    add_text(one, "from", published.from);
     one["bytes"] = delta.bytes;
     one["object_bytes"] = delta.fallback_bytes;
     if (delta.stored != 0) {
@@ -45,10 +43,6 @@ nlohmann::ordered_json delta_json(const PublishedDelta& published) {
 }
 
 }  // namespace
-
-std::string result_row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<11}{}\n", name, printable_line(value));
-}
 
 std::string delta_rows(const std::vector<PublishedDelta>& deltas) {
     std::string text;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,9 +11,6 @@
 namespace edgegpu {
 
 /// What the results of `publish` and `promote` have in common.
-
-/// "  NAME       VALUE\n", on one line.
-[[nodiscard]] std::string result_row(std::string_view name, std::string_view value);
 
 /// A row for each delta: "from 0123456789: 3.1 MB instead of 58 MB; devices need 120 MB free".
 [[nodiscard]] std::string delta_rows(const std::vector<PublishedDelta>& deltas);

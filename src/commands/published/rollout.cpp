@@ -13,7 +13,6 @@
 
 #include "commands/commands.hpp"
 #include "commands/published/lock_wait.hpp"
-#include "commands/published/publish_result.hpp"
 #include "commands/published/rollout_result.hpp"
 #include "commands/published/rollout_values.hpp"
 #include "commands/published/signing_options.hpp"
@@ -149,10 +148,6 @@ ordered_json new_rollout_document(const RolloutCommand& command) {
             {"action", command.action}};
 }
 
-void print_document(const ordered_json& document) {
-    print_result(document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n');
-}
-
 /// What the plan does not say of its end.
 void warn_of_end(const Context& ctx, const RolloutPlan& plan) {
     const PlannedRelease* newest = newest_wave(plan);
@@ -181,9 +176,7 @@ void print_change(const GlobalOptions& global, const RolloutCommand& command,
         document["dry_run"] = command.dry_run;
         document["unchanged"] = changed.ref.unchanged;
         document["devices"] = moment.devices;
-        if (!changed.ref.commit.checksum.empty()) {
-            document["plan_commit"] = changed.ref.commit.checksum;
-        }
+        add_text(document, "plan_commit", changed.ref.commit.checksum);
         document["signed"] = changed.ref.is_signed;
         document["plan"] = rollout_json(plan, moment);
         if (findings.health) {
@@ -192,7 +185,7 @@ void print_change(const GlobalOptions& global, const RolloutCommand& command,
         if (findings.stop) {
             document["stopped"] = *findings.stop;
         }
-        print_document(document);
+        print_result(document_text(document));
         return;
     }
     std::string text = rollout_text(plan, moment);
@@ -256,7 +249,7 @@ int run_status(const GlobalOptions& global, const RolloutCommand& command) {
         if (health) {
             document["fleet"] = fleet_json(plan, *health);
         }
-        print_document(document);
+        print_result(document_text(document));
     } else {
         print_result(rollout_text(plan, moment) + (health ? fleet_text(plan, *health) : ""));
     }

@@ -100,6 +100,8 @@ void require_fitting_options(const RolloutCommand& command) {
         bool given;
         std::vector<std::string_view> actions;
     };
+    const std::vector<std::string_view> changing{"start", "pause", "resume",
+                                                 "abort", "renew", "check"};
     const std::vector<Given> options{
         {"--commit", !command.commit.empty(), {"start", "abort"}},
         {"--at", !command.at.empty(), {"start"}},
@@ -107,22 +109,12 @@ void require_fitting_options(const RolloutCommand& command) {
         {"--over", !command.over.empty(), {"start"}},
         {"--barrier", !command.barrier.empty(), {"start"}},
         {"--reason", !command.reason.empty(), {"start", "pause", "abort"}},
-        {"--expires",
-         !command.expires.empty(),
-         {"start", "pause", "resume", "abort", "renew", "check"}},
-        {"--sign",
-         !command.keys.sign.empty(),
-         {"start", "pause", "resume", "abort", "renew", "check"}},
-        {"--sign-ed25519",
-         !command.keys.sign_ed25519.empty(),
-         {"start", "pause", "resume", "abort", "renew", "check"}},
-        {"--sign-command",
-         !command.keys.sign_command.empty(),
-         {"start", "pause", "resume", "abort", "renew", "check"}},
-        {"--dry-run", command.dry_run, {"start", "pause", "resume", "abort", "renew", "check"}},
-        {"--lock-wait",
-         !command.lock_wait.empty(),
-         {"start", "pause", "resume", "abort", "renew", "check"}},
+        {"--expires", !command.expires.empty(), changing},
+        {"--sign", !command.keys.sign.empty(), changing},
+        {"--sign-ed25519", !command.keys.sign_ed25519.empty(), changing},
+        {"--sign-command", !command.keys.sign_command.empty(), changing},
+        {"--dry-run", command.dry_run, changing},
+        {"--lock-wait", !command.lock_wait.empty(), changing},
         {"--graph", command.graph, {"status"}},
         {"--health-from", !command.health_from.empty(), {"status", "check"}},
         {"--max-failures", !command.max_failures.empty(), {"check"}},

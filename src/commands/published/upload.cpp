@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,10 +20,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string uploaded_row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<11}{}\n", name, printable_line(value));
-}
-
 std::string count_text(const FileCount& count) {
     return count.files == 0 ? "nothing"
                             : fmt::format("{} files, {}", count.files, human_size(count.bytes));
@@ -33,19 +28,19 @@ std::string count_text(const FileCount& count) {
 std::string uploaded_text(const UploadResult& result) {
     std::string text;
     for (const UploadedRef& ref : result.refs) {
-        text += "\n" + uploaded_row("ref", ref.ref) + uploaded_row("commit", ref.commit);
-        text += uploaded_row("before", ref.before.empty()         ? "nothing"
-                                       : ref.before == ref.commit ? "the same commit"
-                                                                  : ref.before);
+        text += "\n" + result_row("ref", ref.ref) + result_row("commit", ref.commit);
+        text += result_row("before", ref.before.empty()         ? "nothing"
+                                     : ref.before == ref.commit ? "the same commit"
+                                                                : ref.before);
     }
-    text += "\n" + uploaded_row("uploaded", count_text(result.uploaded));
+    text += "\n" + result_row("uploaded", count_text(result.uploaded));
     if (result.removed.files != 0) {
-        text += uploaded_row("removed", count_text(result.removed));
+        text += result_row("removed", count_text(result.removed));
     }
     if (result.left.files != 0) {
-        text += uploaded_row("left", count_text(result.left) + " that the repository has not");
+        text += result_row("left", count_text(result.left) + " that the repository has not");
     }
-    return text + uploaded_row("to", result.remote);
+    return text + result_row("to", result.remote);
 }
 
 ordered_json count_json(const FileCount& count) {
@@ -56,9 +51,7 @@ std::string uploaded_json(const UploadResult& result, const std::string& reposit
     ordered_json list = ordered_json::array();
     for (const UploadedRef& ref : result.refs) {
         ordered_json one{{"ref", ref.ref}, {"commit", ref.commit}};
-        if (!ref.before.empty()) {
-            one["before"] = ref.before;
-        }
+        add_text(one, "before", ref.before);
         list.push_back(std::move(one));
     }
     const ordered_json document{{"format", "edgegpu-upload/1"},
@@ -69,7 +62,7 @@ std::string uploaded_json(const UploadResult& result, const std::string& reposit
                                 {"uploaded", count_json(result.uploaded)},
                                 {"removed", count_json(result.removed)},
                                 {"left", count_json(result.left)}};
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return document_text(document);
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 #include "gpu_health/judge/examination.hpp"
+#include "support/text/terminal_text.hpp"
 
 namespace edgegpu::gpu_health {
 
 namespace {
-
-std::string counted(std::size_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::string presence_line(const Facts& facts) {
     std::vector<std::string> gpus;

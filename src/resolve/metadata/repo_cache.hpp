@@ -3,6 +3,7 @@
 #include <set>
 
 #include "resolve/metadata/metadata.hpp"
+#include "resolve/metadata/solv.hpp"
 
 namespace edgegpu {
 
