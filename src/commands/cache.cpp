@@ -1,6 +1,3 @@
-#include <ctime>
-
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,21 +8,12 @@
 #include "support/error.hpp"
 #include "support/text/quantity.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
 namespace {
 
-std::string time_text(const std::optional<std::int64_t>& seconds, const char* format) {
-    std::tm parts{};
-    const std::time_t time = seconds.value_or(0);
-    if (!seconds || ::gmtime_r(&time, &parts) == nullptr) {
-        return "";
-    }
-    return fmt::format(fmt::runtime(format), parts);
-}
-
-/// What `edgegpu cache` found and removed.
 struct CacheReport {
     std::filesystem::path cache;
     std::vector<CacheSummary> kinds;
@@ -45,7 +33,7 @@ std::string cache_json(const CacheReport& report) {
                             {"entries", kind.items},
                             {"bytes", kind.size}};
         if (kind.last_use) {
-            one["last_use"] = time_text(kind.last_use, "{:%Y-%m-%dT%H:%M:%SZ}");
+            one["last_use"] = iso_time(*kind.last_use);
         }
         kinds.push_back(std::move(one));
     }
@@ -86,7 +74,7 @@ std::string cache_text(const CacheReport& report) {
     for (const CacheSummary& kind : report.kinds) {
         items += kind.items;
         text += cache_row(kind.kind, std::to_string(kind.items), human_size(kind.size),
-                          time_text(kind.last_use, "{:%Y-%m-%d %H:%M}"), kind.what);
+                          kind.last_use ? minute_text(*kind.last_use) : "", kind.what);
     }
     text += cache_row("all", std::to_string(items), human_size(report.size), "", "");
     if (report.pruned) {

@@ -309,6 +309,8 @@ void print_result(std::string_view text);
 
 /// A row of such a text, "  NAME       VALUE\n", on one line.
 [[nodiscard]] std::string result_row(std::string_view name, std::string_view value);
+/// The same; nothing if the value is empty.
+[[nodiscard]] std::string row_unless_empty(std::string_view name, std::string_view value);
 
 /// Such a document as text. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string document_text(const nlohmann::ordered_json& document);

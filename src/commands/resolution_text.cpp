@@ -106,34 +106,20 @@ std::string package_set_text(const Blueprint& blueprint, const Resolution& resol
                        describe_package_set(blueprint.package_set), own);
 }
 
-std::string build_root_text(const Resolution& resolution) {
-    if (!resolution.dkms_source) {
-        return {};
-    }
-    std::uint64_t bytes = resolution.dkms_source->size;
-    std::vector<std::vector<std::string>> rows{row_of(*resolution.dkms_source)};
-    for (const ResolvedPackage& package : resolution.build_root) {
-        bytes += package.size;
-        rows.push_back(row_of(package));
-    }
-    return fmt::format(
-        "\nKernel modules are compiled with, outside the image ({} to download):\n{}",
-        human_size(bytes), columns(rows, "  "));
-}
-
-std::string policy_root_text(const Resolution& resolution) {
-    if (resolution.policy_root.empty()) {
-        return {};
-    }
+/// What compiles modules of the kernel or of the policy.
+std::string build_root_text(std::string_view modules,
+                            const std::vector<ResolvedPackage>& packages) {
     std::uint64_t bytes = 0;
     std::vector<std::vector<std::string>> rows;
-    for (const ResolvedPackage& package : resolution.policy_root) {
+    for (const ResolvedPackage& package : packages) {
         bytes += package.size;
         rows.push_back(row_of(package));
     }
-    return fmt::format(
-        "\nPolicy modules are compiled with, outside the image ({} to download):\n{}",
-        human_size(bytes), columns(rows, "  "));
+    return rows.empty()
+               ? std::string()
+               : fmt::format(
+                     "\n{} modules are compiled with, outside the image ({} to download):\n{}",
+                     modules, human_size(bytes), columns(rows, "  "));
 }
 
 /// "+", "-" or "~", and what is there before and now.
@@ -290,7 +276,14 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
     }
     text +=
         fmt::format("{} more packages, {} to download in all:\n", rest.size(), human_size(bytes));
-    return text + columns(rest, "  ") + build_root_text(resolution) + policy_root_text(resolution);
+    std::vector<ResolvedPackage> kernel_root;
+    if (resolution.dkms_source) {
+        kernel_root.push_back(*resolution.dkms_source);
+        kernel_root.insert(kernel_root.end(), resolution.build_root.begin(),
+                           resolution.build_root.end());
+    }
+    return text + columns(rest, "  ") + build_root_text("Kernel", kernel_root) +
+           build_root_text("Policy", resolution.policy_root);
 }
 
 std::string resolution_json(const Resolution& resolution, const Blueprint& blueprint,

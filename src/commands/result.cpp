@@ -27,6 +27,10 @@ std::string result_row(std::string_view name, std::string_view value) {
     return fmt::format("  {:<11}{}\n", name, printable_line(value));
 }
 
+std::string row_unless_empty(std::string_view name, std::string_view value) {
+    return value.empty() ? std::string() : result_row(name, value);
+}
+
 std::string document_text(const nlohmann::ordered_json& document) {
     using nlohmann::ordered_json;
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';

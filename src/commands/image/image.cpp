@@ -164,9 +164,7 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
                             human_size(image.disk.size)));
     text += result_row("sha256", image.sha256);
     text += result_row("commit", image.disk.commit);
-    if (!commit.version.empty()) {
-        text += result_row("version", commit.version);
-    }
+    text += row_unless_empty("version", commit.version);
     text += result_row("follows", image.disk.refspec.empty() ? "nothing" : image.disk.refspec);
     text += result_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
     text += result_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));

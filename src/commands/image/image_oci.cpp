@@ -11,8 +11,6 @@
 #include "commands/image_blueprint.hpp"
 #include "encapsulate/destination.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
-#include "execution/processors.hpp"
 #include "execution/stage.hpp"
 #include "image_file/image_name.hpp"
 #include "image_file/provenance.hpp"
@@ -87,9 +85,7 @@ std::string oci_summary(const EncapsulatedImage& image, const CommitInfo& commit
         text += result_row("signed by", signing->key);
     }
     text += result_row("commit", commit.checksum);
-    if (!commit.version.empty()) {
-        text += result_row("version", commit.version);
-    }
+    text += row_unless_empty("version", commit.version);
     return text;
 }
 
@@ -134,11 +130,7 @@ int run_oci_image(const GlobalOptions& global, const ImageCommand& command) {
     ImageDestination destination = parse_destination(output);
     destination.tls_verify = !command.no_tls_verify;
     Console console(console_output(global));
-    Context ctx;
-    ctx.log = global.log;
-    ctx.console = &console;
-    ctx.cancelled = &interrupted();
-    ctx.jobs = available_processors();
+    const Context ctx = command_context(global, console);
     destination.signing = image_signing(ctx, command, destination);
     const ImageSources sources = choose_image(command, commit, console).sources;
     Stages stages(ctx, commit.info().name);

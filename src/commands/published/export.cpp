@@ -26,9 +26,7 @@ std::string exported_text(const Exported& exported, const std::string& output) {
     std::string text;
     for (const ExportedRef& ref : exported.refs) {
         text += "\n" + result_row("ref", ref.ref) + result_row("commit", ref.commit.checksum);
-        if (!ref.commit.version.empty()) {
-            text += result_row("version", ref.commit.version);
-        }
+        text += row_unless_empty("version", ref.commit.version);
         for (const std::string& since : ref.since) {
             text += result_row("since", since);
         }

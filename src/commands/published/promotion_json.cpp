@@ -22,12 +22,8 @@ std::string promotion_text(const Promotion& promotion) {
 
 std::string end_of_life_rows(const EndOfLife& end) {
     std::string text;
-    if (!end.text.empty()) {
-        text += result_row("ended", end.text);
-    }
-    if (!end.rebase.empty()) {
-        text += result_row("goes on as", end.rebase);
-    }
+    text += row_unless_empty("ended", end.text);
+    text += row_unless_empty("goes on as", end.rebase);
     return text;
 }
 

@@ -33,9 +33,7 @@ std::string published_text(const std::vector<PublishedRef>& refs, const std::str
     std::string text;
     for (const PublishedRef& ref : refs) {
         text += "\n" + result_row("ref", ref.ref) + result_row("commit", ref.commit.checksum);
-        if (!ref.commit.version.empty()) {
-            text += result_row("version", ref.commit.version);
-        }
+        text += row_unless_empty("version", ref.commit.version);
         const bool same = ref.before == ref.commit.checksum;
         text += result_row("before", ref.before.empty() ? "nothing"
                                      : same             ? "the same commit"
