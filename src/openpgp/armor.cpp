@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "support/base64.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -13,19 +14,6 @@ constexpr std::string_view begin_mark = "-----BEGIN PGP ";
 constexpr std::string_view end_mark = "-----END PGP ";
 constexpr std::string_view dashes = "-----";
 
-int value_of(char c) {
-    if (c >= 'A' && c <= 'Z') {
-        return c - 'A';
-    }
-    if (c >= 'a' && c <= 'z') {
-        return c - 'a' + 26;
-    }
-    if (c >= '0' && c <= '9') {
-        return c - '0' + 52;
-    }
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 std::optional<std::string> decode_base64(std::string_view text) {
     while (text.ends_with('=')) {
         text.remove_suffix(1);
@@ -33,23 +21,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
     if (text.size() % 4 == 1) {
         return std::nullopt;
     }
-    std::string out;
-    out.reserve(text.size() * 3 / 4);
-    std::uint32_t bits = 0;
-    unsigned count = 0;
-    for (const char c : text) {
-        const int value = value_of(c);
-        if (value < 0) {
-            return std::nullopt;
-        }
-        bits = (bits << 6U) | static_cast<std::uint32_t>(value);
-        count += 6;
-        if (count >= 8) {
-            count -= 8;
-            out += static_cast<char>((bits >> count) & 0xffU);
-        }
-    }
-    return out;
+    return base64_bytes(text);
 }
 
 /// CRC-24 of RFC 4880, section 6.1.

@@ -16,4 +16,15 @@ std::string from_base64(const std::string& text) {
     return {bytes.get(), size};
 }
 
+std::optional<std::string> base64_bytes(std::string_view text) {
+    constexpr std::string_view alphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    if (text.find_first_not_of(alphabet) != std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string bytes = from_base64(std::string(text).append((4 - text.size() % 4) % 4, '='));
+    bytes.resize(text.size() * 3 / 4);
+    return bytes;
+}
+
 }  // namespace edgegpu

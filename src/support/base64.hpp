@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,9 @@ namespace edgegpu {
 
 /// The bytes of such text; what is no base64 in it is skipped.
 [[nodiscard]] std::string from_base64(const std::string& text);
+
+/// The bytes of such text without its padding; nothing if another character is in it. Bits at the
+/// end that are no whole byte are left out.
+[[nodiscard]] std::optional<std::string> base64_bytes(std::string_view text);
 
 }  // namespace edgegpu

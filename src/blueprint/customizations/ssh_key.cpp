@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "support/base64.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
 
@@ -79,36 +79,17 @@ std::size_t end_of_options(std::string_view line) {
     return quoted ? std::string_view::npos : line.size();
 }
 
-struct Decoded {
-    std::string bytes;
-    /// In groups of four characters, the last one padded, with unused bits zero: sshd's b64_pton
-    /// rejects anything else.
-    bool whole = false;
-};
+/// Whether base64 is in groups of four characters, the last one padded, with unused bits zero:
+/// sshd's b64_pton rejects anything else.
+bool is_whole(std::string_view text, const std::string& bytes) {
+    return to_base64(bytes) == text;
+}
 
 /// Nothing if `text` is not base64.
-std::optional<Decoded> decode(std::string_view text) {
-    constexpr std::string_view alphabet =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-    const bool grouped = text.size() % 4 == 0;
-    text.remove_suffix(padding);
-    std::string bytes;
-    std::uint32_t bits = 0;
-    unsigned count = 0;
-    for (const char c : text) {
-        const std::size_t value = alphabet.find(c);
-        if (value == std::string_view::npos) {
-            return std::nullopt;
-        }
-        bits = (bits << 6U) | static_cast<std::uint32_t>(value);
-        count += 6;
-        if (count >= 8) {
-            count -= 8;
-            bytes += static_cast<char>((bits >> count) & 0xFFU);
-        }
-    }
-    return Decoded{std::move(bytes), grouped && (bits & ((1U << count) - 1)) == 0};
+std::optional<std::string> decode(std::string_view text) {
+    return base64_bytes(text.substr(0, text.size() - (text.ends_with("==")  ? 2
+                                                      : text.ends_with("=") ? 1
+                                                                            : 0)));
 }
 
 /// Removes the first field of a blob and returns it; nothing if the blob is too short.
@@ -237,12 +218,12 @@ KeyFault ssh_key_fault(std::string_view line) {
         encoded.find("…") != std::string_view::npos) {
         return {fmt::format("the {} key is shortened (\"...\")", type), as_pub_file};
     }
-    const std::optional<Decoded> blob = decode(encoded);
+    const std::optional<std::string> blob = decode(encoded);
     if (!blob) {
         return {fmt::format("the text after \"{}\" is not base64", type), as_pub_file};
     }
-    KeyFault fault = judge_blob(type, blob->bytes);
-    if (fault.reason.empty() && !blob->whole) {
+    KeyFault fault = judge_blob(type, *blob);
+    if (fault.reason.empty() && !is_whole(encoded, *blob)) {
         return {fmt::format("the base64 of the {} key is cut off or damaged at its end", type),
                 as_pub_file};
     }
