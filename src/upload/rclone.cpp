@@ -1,7 +1,6 @@
 #include "upload/rclone.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <thread>
@@ -9,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <nlohmann/json.hpp>
 
 #include "execution/background_process.hpp"
@@ -131,10 +129,7 @@ RcloneRemote::RcloneRemote(const Context& ctx, std::string remote, std::string b
 RcloneRemote::Run RcloneRemote::run(
     const std::vector<std::string>& arguments, const std::string& purpose,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
-    const Fd output(::memfd_create("rclone", MFD_CLOEXEC));
-    if (!output) {
-        throw errno_error("memory file for rclone's output", errno);
-    }
+    const Fd output = memory_file("rclone's output", {});
     ProcessRequest request;
     // Attempts are ours: those of rclone would begin with the first file again.
     request.argv = {"rclone", "--use-json-log", "--retries=1", "--stats=1s",
