@@ -131,13 +131,6 @@ std::vector<Id> hidden_matches(const PackagePool& pool, const std::string& spec)
     return found;
 }
 
-std::vector<Id> hidden_providers(const PackagePool& pool, Id dependency) {
-    std::vector<Id> found = all_providers(pool, dependency);
-    std::erase_if(found, [&](Id id) { return pool.visible(id); });
-    pool.sort_best_first(found);
-    return found;
-}
-
 std::vector<Id> all_providers(const PackagePool& pool, Id dependency) {
     std::vector<Id> found;
     const Id offset = static_cast<Id>(pool_whatprovides(pool.get(), dependency));

@@ -27,9 +27,6 @@ namespace edgegpu {
 /// Hidden packages that match the spec, or else provide it, best first.
 [[nodiscard]] std::vector<Id> hidden_matches(const PackagePool& pool, const std::string& spec);
 
-/// Hidden packages that provide a dependency, best first.
-[[nodiscard]] std::vector<Id> hidden_providers(const PackagePool& pool, Id dependency);
-
 /// All packages that provide a dependency, hidden or not, ascending.
 [[nodiscard]] std::vector<Id> all_providers(const PackagePool& pool, Id dependency);
 

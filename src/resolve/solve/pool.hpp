@@ -104,8 +104,6 @@ public:
     /// Ids of all packages, visible or not, that provide `capability` in any version, ascending.
     /// Only after `prepare`.
     [[nodiscard]] std::vector<Id> providers(const std::string& capability) const;
-    /// Whether a package's Supplements name hardware, "modalias(…)".
-    [[nodiscard]] bool names_hardware(Id id) const;
     /// Whether a package's Supplements name the card with this PCI id ("10de:20b7").
     [[nodiscard]] bool supports_card(Id id, const std::string& pci_id) const;
     /// Whether the pool is filtered for a blueprint of SUSE's distributions that names cards: only

@@ -68,10 +68,6 @@ Id PackagePool::answer_namespace(Pool* pool, void* data, Id name, Id value) {
                : 0;
 }
 
-bool PackagePool::names_hardware(Id id) const {
-    return !alias_patterns(pool_.get(), id).empty();
-}
-
 bool PackagePool::supports_card(Id id, const std::string& pci_id) const {
     const std::vector<std::string> aliases = card_aliases(pci_id);
     const std::vector<std::string> patterns = alias_patterns(pool_.get(), id);
