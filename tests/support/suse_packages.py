@@ -67,7 +67,7 @@ class Maker:
         self.repository = work / "suse"
         self.repository.mkdir()
 
-    def package(self, name, version, release="1", *, header=(), scriptlets="", files=None, tree=None, attributes=None):
+    def package(self, name, version, release="1", *, header=(), scriptlets="", files=None, tree=None):
         """One package; `files`: path → content or (content, mode)."""
         root = tree or self.work / f"root-{name}"
         root.mkdir(exist_ok=True)
@@ -79,7 +79,7 @@ class Maker:
             file.chmod(mode)
         shared = [f"/{path.relative_to(root)}" for path in root.rglob("*") if path.is_dir() and len(path.relative_to(root).parts) < 4]
         spec = SPEC.format(name=name, version=version, release=release, header="\n".join(header), scriptlets=scriptlets,
-                           files="\n".join(rpm.file_list(root, attributes, skip_dirs=shared)))
+                           files="\n".join(rpm.file_list(root, skip_dirs=shared)))
         rpm.build_spec(self.lab, spec, root, self.repository)
 
     def finish(self):
@@ -167,8 +167,6 @@ def add_tools(maker):
     maker.package("SL-Micro-release", "6.1", header=("BuildArch: noarch", "Provides: product() = SL-Micro"), files={
         "/etc/products.d/SL-Micro.prod": "<product><name>SL-Micro</name><version>6.1</version></product>\n"},
         scriptlets="%post\nln -sf SL-Micro.prod /etc/products.d/baseproduct")
-    maker.package("iputils", "20240117", files={"/usr/bin/ping": program}, attributes={
-        "/usr/bin/ping": "%attr(0755,root,root) %caps(cap_net_raw=ep)"})
     maker.package("vendor-opt", "1", header=("BuildArch: noarch",), files={"/opt/vendor/tool": program})
 
 
