@@ -43,7 +43,7 @@ BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", 
              "pull_loop_test"),
             ("fsck_test", "kernel_arguments_test", "prune_test", "update_test", "rollout_test", "rollout_device_test"),
             ("fetch_only_test", "dnf_oracle_test", "vendor_packages_test", "commit_content_test",
-             "suse_build_test"))
+             "suse_build_test", "suse_boot_test"))
 TIDY_PARTS = tuple(f"{part}/6" for part in range(1, 7))
 # Of those scripts that take longest. They go first: what is left for the end is short, and all lanes end together.
 LONGEST = ("dkms_test", "oci_image_test", "cache_sequences_test", "cache_truth_test", "shared_cache_test", "kill_test",
