@@ -74,8 +74,15 @@ int run_resolve(const GlobalOptions& global, const ResolveCommand& command) {
         const std::vector<std::string> missing = blueprint.parent
                                                      ? std::vector<std::string>()
                                                      : missing_boot_parts(blueprint.distro, found);
-        for (const std::string& part : missing) {
-            console.warn_of("the image would not boot as an ostree device, it lacks", part);
+        const std::optional<Error> refusal = build_refusal(blueprint.distro, found);
+        if (refusal && !blueprint.parent) {
+            console.warn(refusal->message());
+        } else {
+            for (const std::string& part : missing) {
+                console.warn_of(fmt::format("the image would not {}, it lacks",
+                                            purpose_of_image(blueprint.distro)),
+                                part);
+            }
         }
         stages.end(describe(found));
         return found;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
@@ -68,13 +67,6 @@ struct Parent {
 /// ErrorKind::usage if `[ostree] parent` does not exist, Error if the commit cannot be read.
 [[nodiscard]] std::optional<Parent> read_parent(const Context& ctx, const Repo& repo,
                                                 const OstreeRequest& ostree, Signer& signer);
-
-/// What is below /etc of the commit `before` and otherwise in `after`, or not at all: files and
-/// links with other content, mode or owner, and directories that are gone; without the files of
-/// accounts. Sorted. Throws Error for what cannot be read.
-[[nodiscard]] std::vector<std::string> changed_configuration(const Repo& repo,
-                                                             const std::string& before,
-                                                             const std::string& after);
 
 /// The files of a commit below the directories in which MicroShift looks for manifests
 /// (/etc/microshift and /usr/lib/microshift, there "manifests" and "manifests.d"): path on a device

@@ -210,7 +210,8 @@ void remove_leftovers(const Repo::Impl& repo) {
 /// The summary is made in a directory of links: that must not fail when the ref is set already.
 void require_links(const Repo::Impl& repo) {
     const Fd tmp = repo.open_directory("tmp");
-    const std::string name = fmt::format("edgegpu-link-{}", ::getpid());
+    // If this is killed, the next run of the ref removes it.
+    const std::string name = repo.staging_name();
     if (::symlinkat("x", tmp.get(), name.c_str()) == 0) {
         ::unlinkat(tmp.get(), name.c_str(), 0);
     } else if (errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP) {

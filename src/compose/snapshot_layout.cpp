@@ -17,7 +17,7 @@ namespace edgegpu {
 
 namespace {
 
-/// Subvolumes of SL Micro, with their modes; /var is one as well.
+/// Subvolumes of SL Micro (/var is one as well), and directories for mounts, with their modes.
 constexpr std::array<std::pair<std::string_view, unsigned>, 7> subvolumes{{{"/home", 0755},
                                                                            {"/media", 0755},
                                                                            {"/mnt", 0755},

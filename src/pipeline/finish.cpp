@@ -1,6 +1,7 @@
 #include "pipeline/finish.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +14,13 @@
 #include "customise/initramfs/initramfs.hpp"
 #include "execution/parallel.hpp"
 #include "image/tree_step.hpp"
+#include "report/tree_changes.hpp"
+#include "repository/commit_view.hpp"
 #include "selinux/labels/label.hpp"
 #include "selinux/labels/overlay_labels.hpp"
+#include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -38,6 +43,28 @@ void build_policy_and_initramfs(const Context& ctx, const Blueprint& blueprint,
     apply_policy(tree, policy);
     put_entry(tree, "/usr/lib/modules/" + tree.kernel + "/initramfs.img", initramfs.file);
     tree.initramfs_arguments = std::move(initramfs.arguments);
+}
+
+/// The device's own by their nature: accounts, which a unit adds (customise/accounts), and the
+/// cache of ldconfig, which is made at boot.
+constexpr std::array own_configuration{"/etc/group",  "/etc/gshadow", "/etc/ld.so.cache",
+                                       "/etc/passwd", "/etc/shadow",  "/etc/subgid",
+                                       "/etc/subuid"};
+
+/// The files and links below /etc that the commit `after` has otherwise than `before`, or not.
+std::vector<std::string> kept_configuration(const Context& ctx, const RepositoryView& repository,
+                                            const std::string& before, const std::string& after) {
+    const CommitView old = repository.commit_at(before, before);
+    const CommitView now = repository.commit_at(after, after);
+    std::vector<std::string> files;
+    for (const auto& [path, change] : compare_trees({ctx, old, now})) {
+        if (is_below(path, "/etc") && change.before &&
+            change.before->type != EntryType::directory &&
+            std::ranges::find(own_configuration, path) == own_configuration.end()) {
+            files.push_back(path);
+        }
+    }
+    return files;
 }
 
 }  // namespace
@@ -68,10 +95,21 @@ void finish_for_snapshots(const Context& ctx, Tree& tree, Stages& stages) {
     stages.end(counted(tree.entries.size(), "path"));
 }
 
-void warn_of_kept_configuration(const Context& ctx, const Repo& repo, const Parent& parent,
-                                const Commit& commit) {
+void warn_of_kept_configuration(const Context& ctx, const std::filesystem::path& repository,
+                                const Parent& parent, const Commit& commit) {
     constexpr std::size_t shown = 10;
-    std::vector<std::string> files = changed_configuration(repo, parent.checksum, commit.checksum);
+    std::vector<std::string> files;
+    try {
+        files =
+            kept_configuration(ctx, RepositoryView(repository), parent.checksum, commit.checksum);
+    } catch (const Error& failure) {
+        // The commit is made, and good; objects of the one before may have been pruned.
+        ctx.check_cancelled();
+        ctx.console->warn(fmt::format(
+            "what devices that have the version before ({}) keep of its /etc is not known: {}",
+            parent.checksum, failure.message()));
+        return;
+    }
     if (files.empty()) {
         return;
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "blueprint/blueprint.hpp"
 #include "commit/commit.hpp"
 #include "execution/context.hpp"
@@ -22,8 +24,8 @@ void finish_for_ostree(const Context& ctx, const Blueprint& blueprint, const Pac
 void finish_for_snapshots(const Context& ctx, Tree& tree, Stages& stages);
 
 /// Warns of files in /etc that `commit`, an image for snapshots, has otherwise than `parent`, or
-/// not: devices with that one keep what they have.
-void warn_of_kept_configuration(const Context& ctx, const Repo& repo, const Parent& parent,
-                                const Commit& commit);
+/// not: devices with that one keep what they have. Never throws for what cannot be read.
+void warn_of_kept_configuration(const Context& ctx, const std::filesystem::path& repository,
+                                const Parent& parent, const Commit& commit);
 
 }  // namespace edgegpu

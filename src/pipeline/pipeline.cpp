@@ -366,7 +366,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
     Commit commit = write_commit(ctx, blueprint, resolution, tree, repo, parent, inputs, signer,
                                  options.max_upgrade_bytes);
     if (tree.update_system == UpdateSystem::snapshots && parent && !commit.unchanged) {
-        warn_of_kept_configuration(ctx, repo, *parent, commit);
+        warn_of_kept_configuration(ctx, options.repo, *parent, commit);
     }
     stages.end(commit.unchanged ? "the last commit has this image already"
                                 : fmt::format("{} new objects, {}", commit.new_objects,

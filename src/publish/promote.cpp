@@ -17,6 +17,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -118,6 +119,7 @@ Plan make_plan(const Context& ctx, const RepositoryView& view, const PromoteRequ
     require_no_plan_ref(request.to);
     Plan plan{view.open(request.source), std::move(head), {}, false, false};
     const CommitInfo& source = plan.source.info();
+    require_deployable(source);
     // The devices would have a tree without a system.
     std::ranges::for_each(source.bound_refs, require_no_plan_ref);
     const ChannelRecord record = read_channel_record(plan.source);

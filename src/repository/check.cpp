@@ -213,14 +213,7 @@ private:
 
     void judge_others(const std::string& path, OtherWriters writers) const {
         if (writers == OtherWriters::everybody) {
-            if (has_no_modes()) {
-                throw error("{}: every user can write to it, and its file system has no modes",
-                            name_of(path))
-                    .hinted(
-                        "use ext4, XFS or btrfs; for a stick with FAT or exFAT, edgegpu "
-                        "export writes a file");
-            }
-            throw refused(path, "every user can write to it", "chmod -R o-w");
+            throw writable_by_all(path);
         }
         if (writers == OtherWriters::listed) {
             throw refused(path, "whom its access control list names can write to it",
@@ -228,13 +221,28 @@ private:
         }
     }
 
-    /// Whether chmod does nothing there: FAT, exFAT, NTFS, and what FUSE makes of them.
-    [[nodiscard]] bool has_no_modes() const {
-        constexpr std::array<unsigned long, 5> types{0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e,
-                                                     0x65735546};
+    [[nodiscard]] Error writable_by_all(const std::string& path) const {
+        static constexpr std::string_view elsewhere =
+            "use ext4, XFS or btrfs; for a stick with FAT or exFAT, edgegpu export writes a file";
+        // FAT, exFAT and NTFS have no modes; what a program has (FUSE) can be one of them.
+        constexpr std::array<unsigned long, 4> without_modes{0x4d44, 0x2011bab0, 0x5346544e,
+                                                             0x7366746e};
+        constexpr unsigned long of_program = 0x65735546;
         struct statfs found {};
-        return ::fstatfs(repository_, &found) == 0 &&
-               std::ranges::find(types, static_cast<unsigned long>(found.f_type)) != types.end();
+        const auto type =
+            ::fstatfs(repository_, &found) == 0 ? static_cast<unsigned long>(found.f_type) : 0UL;
+        if (std::ranges::find(without_modes, type) != without_modes.end()) {
+            return error("{}: every user can write to it, and its file system has no modes",
+                         name_of(path))
+                .hinted(std::string(elsewhere));
+        }
+        Error failure = refused(path, "every user can write to it", "chmod -R o-w");
+        if (type == of_program) {
+            failure.hinted(
+                fmt::format("{}; if that changes nothing, its file system has no modes: {}",
+                            failure.hint(), elsewhere));
+        }
+        return failure;
     }
 
     [[nodiscard]] std::string name_of(const std::string& path) const {

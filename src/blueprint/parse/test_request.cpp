@@ -1,5 +1,6 @@
 #include "blueprint/parse/test_request.hpp"
 
+#include "blueprint/document/document.hpp"
 #include "blueprint/tables/test_table.hpp"
 #include "blueprint/toml/mistakes.hpp"
 #include "blueprint/toml/toml_reader.hpp"

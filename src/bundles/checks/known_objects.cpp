@@ -10,6 +10,7 @@
 #include "bundles/checks/microshift_api.hpp"
 #include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
+#include "schema/kubernetes_schemas.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {

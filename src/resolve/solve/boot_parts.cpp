@@ -69,28 +69,6 @@ bool brings(const std::string& name, const BootPart& part) {
 /// The first transactional-update that takes images.
 constexpr const char* first_with_apply_oci = "5.0";
 
-/// Before it looks for what is missing: what no package of these repositories brings.
-void require_buildable(const std::filesystem::path& blueprint, const std::string& distro,
-                       const Resolution& resolution) {
-    if (update_system(distro) == UpdateSystem::ostree) {
-        return;
-    }
-    if (!is_usr_merged(split_distro({}, distro))) {
-        throw error(ErrorKind::usage, "{}: edgegpu resolves {}, and cannot build an image of it",
-                    blueprint.string(), distro)
-            .traced("it is not usr-merged, and its transactional-update has no apply-oci")
-            .hinted("SL Micro 6, SLES 16 and openSUSE Leap 16 have both");
-    }
-    for (const ResolvedPackage& package : resolution.packages) {
-        if (package.nevra.name == "transactional-update" &&
-            is_older_version(package.nevra.version, first_with_apply_oci)) {
-            throw error(ErrorKind::usage, "{}: {} cannot take up images: it has no apply-oci",
-                        blueprint.string(), package.nevra.text())
-                .hinted(fmt::format("take version {} or newer", first_with_apply_oci));
-        }
-    }
-}
-
 }  // namespace
 
 std::vector<std::string> missing_boot_parts(const std::string& distro,
@@ -109,16 +87,43 @@ std::vector<std::string> missing_boot_parts(const std::string& distro,
     return missing;
 }
 
+std::string_view purpose_of_image(const std::string& distro) {
+    return update_system(distro) == UpdateSystem::snapshots ? "do for transactional-update"
+                                                            : "boot as an ostree device";
+}
+
+std::optional<Error> build_refusal(const std::string& distro, const Resolution& resolution) {
+    if (update_system(distro) == UpdateSystem::ostree) {
+        return std::nullopt;
+    }
+    if (!is_usr_merged(split_distro({}, distro))) {
+        return error(ErrorKind::usage, "edgegpu resolves {}, and cannot build an image of it",
+                     distro)
+            .traced("it is not usr-merged, and its transactional-update has no apply-oci")
+            .hinted("SL Micro 6, SLES 16 and openSUSE Leap 16 have both");
+    }
+    for (const ResolvedPackage& package : resolution.packages) {
+        if (package.nevra.name == "transactional-update" &&
+            is_older_version(package.nevra.version, first_with_apply_oci)) {
+            return error(ErrorKind::usage, "{} cannot take up images: it has no apply-oci",
+                         package.nevra.text())
+                .hinted(fmt::format("take version {} or newer", first_with_apply_oci));
+        }
+    }
+    return std::nullopt;
+}
+
 void require_boot_parts(const std::filesystem::path& blueprint, const std::string& distro,
                         const PackageSet& set, const Resolution& resolution) {
-    require_buildable(blueprint, distro, resolution);
+    if (std::optional<Error> refusal = build_refusal(distro, resolution)) {
+        throw *std::move(refusal);
+    }
     const std::vector<std::string> missing = missing_boot_parts(distro, resolution);
     if (missing.empty()) {
         return;
     }
-    const bool snapshots = update_system(distro) == UpdateSystem::snapshots;
     Error failure = error(ErrorKind::usage, "{}: the image would not {}", blueprint.string(),
-                          snapshots ? "do for transactional-update" : "boot as an ostree device");
+                          purpose_of_image(distro));
     for (const std::string& part : missing) {
         failure.traced("it lacks " + part);
     }
