@@ -76,7 +76,8 @@ void Customisation::set_all_units() {
         services = with_greenboot_units(blueprint_.systemd, std::move(services),
                                         blueprint_.gpu_health->location, tree_);
     }
-    set_units(ctx_, {blueprint_.systemd, services, blueprint_.package_set}, placed_, tree_);
+    set_units(ctx_, {blueprint_.systemd, services, blueprint_.package_set, blueprint_.firstboot},
+              placed_, tree_);
 }
 
 std::vector<TreeStep> Customisation::file_steps() {
@@ -240,8 +241,7 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {},
          [this] {
              if (!blueprint_.parent) {  // else its users can be those of the parent
-                 require_login(blueprint_.users, blueprint_.accounts.login, ctx_.source_date_epoch,
-                               tree_);
+                 require_login(ctx_, blueprint_.users, blueprint_.accounts.login, tree_);
              }
          }},
         {"kernel arguments",

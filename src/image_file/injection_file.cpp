@@ -194,6 +194,8 @@ StaticNetwork read_static_network(const TableReader& table) {
     return network;
 }
 
+enum class NetworkProgram { manager, networkd };
+
 /// NetworkManager's keyfile, nm-settings-keyfile(5).
 std::string keyfile_of(const StaticNetwork& network) {
     std::string text =
@@ -239,23 +241,64 @@ std::string networkd_file_of(const StaticNetwork& network) {
     return text;
 }
 
+/// Whether a target or another unit of the image wants this one, and it is not masked.
+bool starts(const CommitView& commit, const std::string& unit) {
+    for (const std::string top :
+         {"/usr/etc/systemd/system", "/etc/systemd/system", "/usr/lib/systemd/system"}) {
+        const std::optional<CommitNode> directory = commit.find(top);
+        if (!directory) {
+            continue;
+        }
+        if (const auto file = commit.describe(top + '/' + unit);
+            file && file->target == "/dev/null") {
+            return false;
+        }
+        for (const auto& [name, node] : commit.list(*directory, top)) {
+            const bool links = name.ends_with(".wants") || name.ends_with(".requires");
+            if (node.directory && links && commit.list(node, top + '/' + name).contains(unit)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Which of the programs that configure networks starts with the image. Throws Error at the table
+/// if none does: the file would be there, and the machine have no network.
+NetworkProgram network_program(const TableReader& table, const CommitView& commit) {
+    const bool manager =
+        commit.find("/usr/sbin/NetworkManager") || commit.find("/usr/bin/NetworkManager");
+    const bool networkd = commit.find("/usr/lib/systemd/systemd-networkd").has_value();
+    if (manager && starts(commit, "NetworkManager.service")) {
+        return NetworkProgram::manager;
+    }
+    if (networkd &&
+        (starts(commit, "systemd-networkd.service") || starts(commit, "systemd-networkd.socket"))) {
+        return NetworkProgram::networkd;
+    }
+    if (!manager && !networkd) {
+        throw error_at(table.location(),
+                       "the image has neither NetworkManager nor systemd-networkd for \"network\"");
+    }
+    const char* unit = manager ? "NetworkManager.service" : "systemd-networkd.service";
+    throw error_at(table.location(),
+                   "nothing would read \"network\": the image has {}, and nothing starts it", unit)
+        .hinted(fmt::format(
+            "enable it in the blueprint: [customizations.services] enabled = [\"{}\"]", unit));
+}
+
 void add_network(const TableReader& table, const CommitView& commit, Injection& injection) {
     const StaticNetwork network = read_static_network(table);
-    if (commit.find("/usr/sbin/NetworkManager") || commit.find("/usr/bin/NetworkManager")) {
+    if (network_program(table, commit) == NetworkProgram::manager) {
         // Readable for others, NetworkManager refuses it.
         injection.push_back(
             injected_file(fmt::format("/etc/NetworkManager/system-connections/{}.nmconnection",
                                       network.interface),
                           keyfile_of(network), 0600));
-    } else if (commit.find("/usr/lib/systemd/systemd-networkd")) {
+    } else {
         injection.push_back(
             injected_file(fmt::format("/etc/systemd/network/10-{}.network", network.interface),
                           networkd_file_of(network), 0644));
-    } else {
-        throw error_at(table.location(),
-                       "the image has neither NetworkManager nor "
-                       "systemd-networkd for \"{}\"",
-                       "network");
     }
 }
 

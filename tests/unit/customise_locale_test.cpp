@@ -38,6 +38,9 @@ TEST_F(LocaleTest, TimeZones) {
               "did you mean 'Europe/Berlin'?");
     timezone.name = "Europe";
     EXPECT_NE(fault(), "");
+    file("/usr/share/zoneinfo/zone.tab", "DE\t+5230+01322\tEurope/Berlin\n");
+    timezone.name = "zone.tab";
+    EXPECT_NE(fault().find("the image has no time zone 'zone.tab'"), std::string::npos);
 }
 
 TEST_F(LocaleTest, Locales) {

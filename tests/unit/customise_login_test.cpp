@@ -14,6 +14,7 @@ protected:
     void SetUp() override {
         TreeTest::SetUp();
         accounts();
+        ctx.source_date_epoch = 20000 * day;
         user_.name = "op";
         user_.key = "ssh-ed25519 AAAA";
         user_.location = {"b.toml", 7, 1};
@@ -27,7 +28,7 @@ protected:
              "root:*::0:99999:7:::\nop:" + password + "::0:99999:7::" + expires + ":\n", 0000);
     }
     std::string refused(LoginSource source = LoginSource::image) {
-        return error_of([&] { require_login({user_}, source, 20000 * day, tree); });
+        return error_of([&] { require_login(ctx, {user_}, source, tree); });
     }
     // NOLINTNEXTLINE(*-non-private-*)
     UserRequest user_;
@@ -63,10 +64,27 @@ TEST_F(Login, AnAccountMustNotBeExpiredOrRefuse) {
     EXPECT_NE(refused(), "");
 }
 
+TEST_F(Login, OneOfSeveralWhoCannotIsSaid) {
+    account("$6$salt$hash");
+    file("/etc/passwd",
+         "root:x:0:0:root:/root:/bin/bash\nop:x:1000:1000::/home/op:/bin/bash\n"
+         "backup:x:1001:1001::/home/backup:/sbin/nologin\n");
+    UserRequest backup = user_;
+    backup.name = "backup";
+    backup.location = {"b.toml", 9, 1};
+    UserRequest locked = backup;
+    locked.key.clear();
+    locked.password = "!";
+    require_login(ctx, {user_, backup, locked}, LoginSource::image, tree);
+    EXPECT_EQ(
+        console.warnings(),
+        std::vector<std::string>{"b.toml:9:1: cannot log in: backup has the shell /sbin/nologin"});
+}
+
 TEST_F(Login, UsersWithoutCredentialsWereJudgedBefore) {
     user_.key.clear();
     EXPECT_EQ(refused(), "");
-    EXPECT_EQ(error_of([&] { require_login({}, LoginSource::image, 0, tree); }), "");
+    EXPECT_EQ(error_of([&] { require_login(ctx, {}, LoginSource::image, tree); }), "");
 }
 
 }  // namespace

@@ -28,7 +28,10 @@ protected:
         return error_of([&] { set(); });
     }
     void set() {
-        set_units(ctx, {blueprint.systemd, blueprint.services, blueprint.package_set}, {}, tree);
+        set_units(
+            ctx,
+            {blueprint.systemd, blueprint.services, blueprint.package_set, blueprint.firstboot}, {},
+            tree);
     }
     Blueprint blueprint;
 };
@@ -64,6 +67,36 @@ TEST_F(Units, MasksAreLinks) {
     set();
     EXPECT_EQ(tree.entries.at("/etc/systemd/system/sshd.service").target, "/dev/null");
     EXPECT_EQ(console.warnings(), Strings{"masked units that are not in the image: nosuch.timer"});
+}
+
+TEST_F(Units, ADisabledOneThatStartsAllTheSameIsSaid) {
+    file("/usr/lib/systemd/system/chronyd.service", "");
+    link("/usr/lib/systemd/system/sysinit.target.wants/sshd.service", "../sshd.service");
+    blueprint.services.disabled = {"sshd", "chronyd"};
+    blueprint.services.locations["sshd"] = {"b.toml", 4, 12};
+    // There is no systemctl here.
+    (void)failure();
+    EXPECT_EQ(
+        console.warnings(),
+        Strings{"b.toml:4:12: sshd.service is disabled and starts all the same, as its package "
+                "has /usr/lib/systemd/system/sysinit.target.wants/sshd.service; mask it "
+                "instead"});
+}
+
+TEST_F(Units, AnOrderByAUnitThatIsNotThereIsSaid) {
+    FirstbootScript script;
+    script.name = "enrol";
+    script.after = {"sshd", "var-data.mount", "sshd@1.service"};
+    script.before = {"microshift"};
+    script.location = {"b.toml", 9, 1};
+    blueprint.firstboot = {script};
+    file("/usr/lib/systemd/system/sshd@.service", "");
+    set();
+    EXPECT_EQ(
+        console.warnings(),
+        Strings{"b.toml:9:1: first boot script 'enrol' is ordered by microshift.service, which "
+                "is no unit of the image: unless a generator makes it on the device, the "
+                "script does not wait for it"});
 }
 
 TEST_F(Units, OfThePackageSetYieldToTheBlueprint) {

@@ -95,6 +95,13 @@ TEST(InjectionFile, NetworkIsWrittenForWhatTheImageHas) {
         "gateway = \"192.0.2.1\"\ndns = \"192.0.2.53\"\n";
     InjectionFixture fixture;
     fixture.add_file("/usr/lib/systemd/systemd-networkd", "");
+    EXPECT_NE(fixture.failure(network).find(
+                  "the image has systemd-networkd.service, and nothing starts it"),
+              std::string::npos);
+    fixture.add_directory("/usr/lib/systemd/system");
+    fixture.add_directory("/usr/lib/systemd/system/multi-user.target.wants");
+    fixture.add_file("/usr/lib/systemd/system/multi-user.target.wants/systemd-networkd.service",
+                     "");
     const Injection networkd = fixture.read(network);
     ASSERT_EQ(networkd.size(), 1U);
     EXPECT_EQ(networkd[0].path, "/etc/systemd/network/10-eth0.network");
@@ -102,6 +109,8 @@ TEST(InjectionFile, NetworkIsWrittenForWhatTheImageHas) {
               "[Match]\nName=eth0\n\n[Network]\nDHCP=no\nAddress=192.0.2.7/24\n"
               "Address=2001:db8::7/64\nGateway=192.0.2.1\nDNS=192.0.2.53\n");
     fixture.add_file("/usr/sbin/NetworkManager", "");
+    EXPECT_EQ(fixture.read(network)[0].path, networkd[0].path) << "the one that starts counts";
+    fixture.add_file("/usr/lib/systemd/system/multi-user.target.wants/NetworkManager.service", "");
     const Injection keyfile = fixture.read(network);
     EXPECT_EQ(keyfile[0].path, "/etc/NetworkManager/system-connections/eth0.nmconnection");
     EXPECT_EQ(keyfile[0].mode, 0600U);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -57,31 +59,45 @@ std::string why_not(const UserRequest& user, bool sshd, std::int64_t time,
                 : std::string("has a key and no password, and no sshd starts in the image");
 }
 
+/// Of users that were given a key or password to log in with. A locked password is one not to.
+void warn_of_refused(const Context& ctx,
+                     const std::vector<std::pair<const UserRequest*, std::string>>& refused) {
+    for (const auto& [user, reason] : refused) {
+        if (!user->key.empty() || is_usable_password(user->password.value_or("*"))) {
+            ctx.console->warn(fmt::format("{}: cannot log in: {}", user->location.text(), reason));
+        }
+    }
+}
+
 }  // namespace
 
-void require_login(const std::vector<UserRequest>& users, LoginSource source, std::int64_t time,
+void require_login(const Context& ctx, const std::vector<UserRequest>& users, LoginSource source,
                    const Tree& tree) {
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const AccountFile shadow = read_accounts(tree, "/etc/shadow");
     const bool sshd = sshd_starts(tree);
-    std::vector<std::string> reasons;
-    const UserRequest* first = nullptr;
+    std::vector<std::pair<const UserRequest*, std::string>> refused;
+    bool somebody = source != LoginSource::image;
     for (const UserRequest& user : users) {
         if (user.key.empty() && !user.password) {
             continue;
         }
-        const std::string reason = why_not(user, sshd, time, passwd, shadow);
+        const std::string reason = why_not(user, sshd, ctx.source_date_epoch, passwd, shadow);
         if (reason.empty()) {
-            return;
+            somebody = true;
+        } else {
+            refused.emplace_back(&user, fmt::format("{} {}", user.name, reason));
         }
-        first = first == nullptr ? &user : first;
-        reasons.push_back(fmt::format("{} {}", user.name, reason));
     }
-    if (first == nullptr || source != LoginSource::image) {
+    if (refused.empty()) {
         return;
     }
-    Error failure = error_at(first->location, "nobody could log in to this image");
-    for (const std::string& reason : reasons) {
+    if (somebody) {
+        warn_of_refused(ctx, refused);
+        return;
+    }
+    Error failure = error_at(refused.front().first->location, "nobody could log in to this image");
+    for (const auto& [user, reason] : refused) {
         failure.traced(reason);
     }
     throw failure.hinted(

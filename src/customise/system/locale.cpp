@@ -144,23 +144,30 @@ void check_keyboard(const LocaleRequest& locale, const Tree& tree) {
                               : near_names_hint(locale.keyboard, names));
 }
 
+/// Whether a path is a time zone, or a link to another name of one. Beside the zones are lists of
+/// them ("tzdata.zi", "zone.tab"); with one of these a device has UTC, and says nothing.
+bool is_zone(const Tree& tree, const std::string& path) {
+    const Entry* entry = find_entry(tree, path);
+    // The first bytes of the format, RFC 8536.
+    return entry != nullptr &&
+           (entry->type == EntryType::symlink ||
+            (entry->type == EntryType::file && read_entry(tree, path).starts_with("TZif")));
+}
+
 }  // namespace
 
 void check_timezone(const TimezoneRequest& timezone, const Tree& tree) {
     if (timezone.name.empty()) {
         return;
     }
-    const std::string path = std::string(zones) + timezone.name;
-    const Entry* entry = find_entry(tree, path);
-    // Some names are links to others.
-    const bool there = entry != nullptr && entry->type != EntryType::directory;
-    if (there && timezone.name.find("..") == std::string::npos) {
+    if (timezone.name.find("..") == std::string::npos &&
+        is_zone(tree, std::string(zones) + timezone.name)) {
         return;
     }
     std::vector<std::string> names;
-    for (const auto& [zone, found] : entries_below(tree.entries, zones)) {
-        if (found.type != EntryType::directory) {
-            names.push_back(zone.substr(zones.size()));
+    for (const auto& [path, entry] : entries_below(tree.entries, zones)) {
+        if (is_zone(tree, path)) {
+            names.push_back(path.substr(zones.size()));
         }
     }
     throw error_at(timezone.location, "the image has no time zone '{}'", timezone.name)

@@ -242,6 +242,50 @@ void warn_of_static(const Context& ctx, const std::vector<RequestedState>& reque
     }
 }
 
+/// `systemctl disable` leaves the links that packages have below /usr, and says nothing of them.
+void warn_of_vendor_links(const Context& ctx, const std::vector<RequestedState>& requested,
+                          const Tree& tree) {
+    for (const RequestedState& request : requested) {
+        if (request.state != UnitState::disabled) {
+            continue;
+        }
+        for (const auto& [path, entry] : entries_below(tree.entries, own_directory)) {
+            const std::string_view by = std::string_view(path).substr(0, path.rfind('/'));
+            if (path.ends_with('/' + request.unit) &&
+                (by.ends_with(".wants") || by.ends_with(".requires"))) {
+                ctx.console->warn(fmt::format(
+                    "{}: {} is disabled and starts all the same, as its package has {}; mask it "
+                    "instead",
+                    request.where, request.unit, path));
+                break;
+            }
+        }
+    }
+}
+
+/// systemd takes no notice of an order that names a unit which is not there. Mounts, devices and
+/// scopes have no files; services may come of a generator (a quadlet's).
+void warn_of_order(const Context& ctx, const std::vector<FirstbootScript>& scripts,
+                   const Tree& tree) {
+    constexpr std::array<std::string_view, 5> kinds{".service", ".socket", ".target", ".timer",
+                                                    ".path"};
+    for (const FirstbootScript& script : scripts) {
+        std::vector<std::string> names = script.after;
+        names.insert(names.end(), script.before.begin(), script.before.end());
+        for (const std::string& name : names) {
+            const std::string unit = full_unit_name(name);
+            const bool has_file = std::ranges::any_of(
+                kinds, [&](std::string_view kind) { return unit.ends_with(kind); });
+            if (has_file && !has_unit(tree, unit)) {
+                ctx.console->warn(fmt::format(
+                    "{}: first boot script '{}' is ordered by {}, which is no unit of the image: "
+                    "unless a generator makes it on the device, the script does not wait for it",
+                    script.location.text(), script.name, unit));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::string full_unit_name(const std::string& name) {
@@ -258,6 +302,7 @@ void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths
     place_units(ctx, wanted.systemd.units, tree);
     std::vector<RequestedState> requested = gather_states(wanted.systemd, wanted.services);
     warn_of_static(ctx, requested, tree);
+    warn_of_vendor_links(ctx, requested, tree);
     add_services_of_set(ctx, wanted.package_set, tree, requested);
     check_states(ctx, tree, requested);
     check_units(ctx, wanted.systemd.units, placed, tree);
@@ -290,6 +335,7 @@ void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths
             mask_unit(tree, request.unit);
         }
     }
+    warn_of_order(ctx, wanted.firstboot, tree);
 }
 
 }  // namespace edgegpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "blueprint/device.hpp"
 #include "blueprint/packages.hpp"
@@ -15,6 +16,8 @@ struct UnitSettings {
     const SystemdRequest& systemd;
     const ServicesRequest& services;
     const PackageSet& package_set;
+    /// Their order names units.
+    const std::vector<FirstbootScript>& firstboot;
 };
 
 /// "sshd" → "sshd.service"; names with a unit suffix stay unchanged.
@@ -28,7 +31,8 @@ struct UnitSettings {
 ///
 /// Throws ErrorKind::usage for a unit that the image does not have, with similar names; for a new
 /// unit of the blueprint that the image has already; for a unit with two states; and for errors of
-/// `check_units`. Masking a unit that does not exist is a warning.
+/// `check_units`. Masking a unit that does not exist is a warning, and so are a disabled unit that a
+/// link of a package starts, and a first boot script ordered by a unit that is not there.
 void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths& placed,
                Tree& tree);
 
