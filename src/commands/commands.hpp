@@ -135,6 +135,8 @@ struct TestCommand {
     std::filesystem::path blueprint;
     /// of the blueprint
     GivenParameters parameters;
+    /// GPUs of a host that the machine has display adapters for (parse_host_gpu)
+    std::vector<std::string> host_gpus;
     /// file for JUnit's XML; empty: none
     std::filesystem::path junit;
     Accelerator accelerator = Accelerator::automatic;

@@ -110,6 +110,11 @@ RehearsalRequest request_of(const TestCommand& command, Console& console, const 
         std::move(more.begin(), more.end(), std::back_inserter(request.user_checks));
     }
     require_different_names(request.user_checks);
+    for (const std::string& gpu : command.host_gpus) {
+        request.gpus.push_back(parse_host_gpu(gpu));
+    }
+    // Throws for GPUs of which there can be no machine, before one is made.
+    static_cast<void>(guest_nodes(request.gpus, 1, static_cast<unsigned>(request.gpus.size() + 1)));
     request.firmware = command.firmware;
     request.accelerator = command.accelerator;
     request.work = work;

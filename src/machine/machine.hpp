@@ -10,6 +10,7 @@
 #include "disk/disk.hpp"
 #include "execution/context.hpp"
 #include "machine/guest.hpp"
+#include "machine/virtual_machine.hpp"
 
 namespace edgegpu {
 
@@ -38,6 +39,9 @@ struct MachineSettings {
     Accelerator accelerator = Accelerator::automatic;
     unsigned memory_mib = 2048;
     unsigned processors = 2;
+    /// NUMA cells of these processors and this memory, with display adapters in place of GPUs
+    /// (stand_in_devices); empty: neither
+    std::vector<GuestNode> nodes;
     /// Host port that reaches the guest's port 22; 0: none.
     std::uint16_t ssh_port = 0;
     /// An existing directory for the variables of the firmware, which go with the machine, and

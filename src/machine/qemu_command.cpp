@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "machine/virtual_machine.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -112,6 +114,8 @@ std::vector<std::string> qemu_command(const std::string& qemu, const MachineSett
         block_device("disk", settings.disk, "raw", false), "-device",
         "virtio-blk-pci,drive=disk,bootindex=1"};
     add_drives(settings, argv);
+    const std::vector<std::string> cards = stand_in_devices(settings.nodes);
+    argv.insert(argv.end(), cards.begin(), cards.end());
     if (uefi) {
         const std::vector<std::string> flash = flash_devices(*uefi);
         argv.insert(argv.end(), flash.begin(), flash.end());

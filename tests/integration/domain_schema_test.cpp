@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "execution/process.hpp"
-#include "image_file/virtual_machine.hpp"
+#include "machine/virtual_machine.hpp"
 #include "support/files/file.hpp"
 #include "unit/customise_fixture.hpp"
 

@@ -392,6 +392,30 @@ TEST(MachineChecks, EnabledUnitsHaveToBeActiveOrDone) {
     EXPECT_THAT(result.details, testing::Contains("journal of bad.service"));
 }
 
+TEST(MachineChecks, EachCardHasTheNodeOfItsBridge) {
+    const test::TemporaryDirectory place;
+    const auto device = [&](const std::string& address, const char* kind, const char* node) {
+        make_directories(place.path() / address);
+        write_file(place.path() / address / "class", std::string(kind) + '\n');
+        write_file(place.path() / address / "numa_node", std::string(node) + '\n');
+    };
+    Check check = gpu_nodes_check(guest_nodes(
+        {parse_host_gpu("3b:00.0@1"), parse_host_gpu("86:00.0@0"), parse_host_gpu("87:00.0@0")},
+        2048, 3));
+    check.parameters["DEVICES"] = place.path().string();
+    LocalGuest guest;
+    EXPECT_EQ(run_check(guest, check).text, "there is no such adapter");
+    device("0000:00:01.0", "0x030000", "-1");
+    device("0000:21:00.0", "0x038000", "0");
+    device("0000:22:00.0", "0x038000", "0");
+    device("0000:91:00.0", "0x038000", "-1");
+    EXPECT_EQ(run_check(guest, check).text, "the nodes are 0, 0, -1, and not 0, 0, 1");
+    device("0000:91:00.0", "0x038000", "1");
+    const CheckResult good = run_check(guest, check);
+    EXPECT_EQ(good.verdict, Verdict::passed);
+    EXPECT_EQ(good.text, "the kernel knows the node of 3 cards: 0, 0, 1");
+}
+
 TEST(MachineChecks, BlacklistedModulesAreNamed) {
     LocalGuest guest;
     guest.put("/proc/modules", "nouveau 1 0 - Live\n");

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "gpu/address_space.hpp"
-#include "image_file/virtual_machine.hpp"
+#include "machine/virtual_machine.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"

@@ -14,6 +14,12 @@ void add_machine_options(CLI::App& verb, TestCommand& test) {
     add_choice(verb, "--firmware", test.firmware,
                {{"uefi", Firmware::uefi}, {"bios", Firmware::bios}},
                "Firmware that starts the disk (default: uefi)");
+    add_nonempty(verb, "--gpu", test.host_gpus, "ADDRESS",
+                 "Give the machine a display adapter where --domain of edgegpu image puts this GPU "
+                 "of a host (0000:3b:00.0@1): its kernel has to know the NUMA node; can be given "
+                 "several times")
+        ->expected(1)
+        ->take_all();
     verb.add_flag("--keep", test.keep,
                   "Keep the machine's disk and all its files, and print where they are");
     add_value(verb, "--output", test.output, "DIR",

@@ -73,6 +73,9 @@ void warn_of_refused(const Context& ctx,
 
 void require_login(const Context& ctx, const std::vector<UserRequest>& users, LoginSource source,
                    const Tree& tree) {
+    if (source == LoginSource::none) {
+        return;
+    }
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const AccountFile shadow = read_accounts(tree, "/etc/shadow");
     const bool sshd = sshd_starts(tree);

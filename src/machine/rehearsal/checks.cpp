@@ -286,6 +286,18 @@ Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& other
     return kernel_arguments(facts, arguments_of_other(facts, other), false);
 }
 
+Check gpu_nodes_check(const std::vector<GuestNode>& nodes) {
+    std::vector<std::string> cells;
+    for (std::size_t cell = 0; cell < nodes.size(); ++cell) {
+        cells.insert(cells.end(), nodes[cell].gpus.size(), std::to_string(cell));
+    }
+    return {"gpu-nodes",
+            std::string(embedded::gpu_nodes_bash),
+            {{"CELLS", joined_lines(cells)}, {"DEVICES", "/sys/bus/pci/devices"}},
+            check_margin,
+            ""};
+}
+
 Check denials_beside_check(std::optional<long> ago) {
     return {"denials-beside",
             about_denials(embedded::denied_beside_bash),

@@ -11,6 +11,7 @@
 #include "execution/context.hpp"
 #include "machine/guest.hpp"
 #include "machine/rehearsal/commit_facts.hpp"
+#include "machine/virtual_machine.hpp"
 
 namespace edgegpu {
 
@@ -85,6 +86,9 @@ struct AllowedDenial {
 /// Whether the kernel has the arguments of the commit, and none of those that only the commit
 /// `other` has.
 [[nodiscard]] Check changed_arguments_check(const CommitFacts& facts, const CommitFacts& other);
+
+/// Whether the guest sees the NUMA node of each display adapter that stands for a GPU.
+[[nodiscard]] Check gpu_nodes_check(const std::vector<GuestNode>& nodes);
 
 /// What SELinux denied in the last `ago` seconds, or without in this boot, in the details: for the
 /// report of a check that failed.

@@ -62,6 +62,13 @@ DeviceUnderTest::DeviceUnderTest(const Context& ctx, const RehearsalRequest& req
     settings.disk = place_ / "disk.raw";
     settings.firmware = request.firmware;
     settings.accelerator = request.accelerator;
+    if (!request.gpus.empty()) {
+        // At least one for each node.
+        settings.processors =
+            std::max(settings.processors, static_cast<unsigned>(request.gpus.size()));
+        nodes_ = guest_nodes(request.gpus, settings.memory_mib, settings.processors);
+        settings.nodes = nodes_;
+    }
     settings.ssh_port = ssh_port_ = free_port();
     settings.work = place_;
     machine_ = std::make_unique<Machine>(ctx, settings);
@@ -220,7 +227,10 @@ void DeviceUnderTest::run_user_checks(Phase& phase) {
 
 void DeviceUnderTest::check_everything(Phase& phase, const CommitFacts& facts,
                                        const CommitFacts* before) {
-    const std::vector<Check> checks = image_checks(facts, before);
+    std::vector<Check> checks = image_checks(facts, before);
+    if (!nodes_.empty()) {
+        checks.push_back(gpu_nodes_check(nodes_));
+    }
     const std::vector<Check> last = final_checks(facts, request_.allowed);
     const std::size_t own = checks.size() + 2 * facts.users.size() + last.size();
     planned_ = phase.results.size() + own + user_checks_in(phase);

@@ -75,6 +75,8 @@ private:
     CommitFacts facts_;
     Disk disk_;
     std::uint16_t ssh_port_ = 0;
+    /// with stand-ins for GPUs
+    std::vector<GuestNode> nodes_;
     /// how many results the phase will have, as far as is known
     std::size_t planned_ = 0;
     /// the check that runs; empty between them

@@ -9,6 +9,7 @@
 #include "machine/machine.hpp"
 #include "machine/rehearsal/checks.hpp"
 #include "machine/rehearsal/user_checks.hpp"
+#include "machine/virtual_machine.hpp"
 
 namespace edgegpu {
 
@@ -27,6 +28,8 @@ struct RehearsalRequest {
     std::vector<AllowedDenial> allowed;
     /// of the device's disk, as far as the commit that it begins with has their mount points
     std::vector<Volume> volumes;
+    /// GPUs of a host in whose place the machine has display adapters
+    std::vector<HostGpu> gpus;
     Firmware firmware = Firmware::uefi;
     Accelerator accelerator = Accelerator::automatic;
     /// an existing empty directory for disks, sockets, keys and consoles

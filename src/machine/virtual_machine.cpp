@@ -1,9 +1,11 @@
-#include "image_file/virtual_machine.hpp"
+#include "machine/virtual_machine.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -86,10 +88,10 @@ std::string xml_text(std::string_view text) {
 }
 
 /// The host's nodes that have a card, in order; one that is unknown if none is given.
-std::vector<std::optional<unsigned>> host_nodes(const VirtualMachine& machine) {
+std::vector<std::optional<unsigned>> host_nodes(const std::vector<HostGpu>& gpus, unsigned cpus) {
     std::set<std::optional<unsigned>> nodes;
     std::set<std::string> addresses;
-    for (const HostGpu& gpu : machine.gpus) {
+    for (const HostGpu& gpu : gpus) {
         nodes.insert(gpu.node);
         if (!addresses.insert(gpu.address).second) {
             throw error(ErrorKind::usage, "--gpu {} is given twice", gpu.address);
@@ -102,37 +104,21 @@ std::vector<std::optional<unsigned>> host_nodes(const VirtualMachine& machine) {
     if (nodes.empty()) {
         nodes.insert(std::nullopt);
     }
-    if (machine.gpus.size() > most_cards) {
+    if (gpus.size() > most_cards) {
         throw error(ErrorKind::usage, "more than {} GPUs in a virtual machine", most_cards);
     }
-    if (machine.cpus < nodes.size()) {
-        throw error(ErrorKind::usage, "{} processors for {} NUMA nodes", machine.cpus, nodes.size())
+    if (cpus < nodes.size()) {
+        throw error(ErrorKind::usage, "{} processors for {} NUMA nodes", cpus, nodes.size())
             .hinted("--cpus gives each node at least one");
     }
     return {nodes.begin(), nodes.end()};
 }
 
-/// What the guest has of each node.
-class Cells {
-public:
-    Cells(const VirtualMachine& machine, std::size_t count)
-        : memory_(machine.memory_mib), cpus_(machine.cpus), count_(count) {}
-
-    [[nodiscard]] std::string text(std::size_t cell) const {
-        return fmt::format("      <cell id='{}' cpus='{}' memory='{}' unit='MiB'/>\n", cell,
-                           cpu_range(cpus_ * cell / count_, cpus_ * (cell + 1) / count_ - 1),
-                           memory_ * (cell + 1) / count_ - memory_ * cell / count_);
-    }
-
-private:
-    static std::string cpu_range(std::size_t first, std::size_t last) {
-        return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
-    }
-
-    std::uint64_t memory_;
-    std::size_t cpus_;
-    std::size_t count_;
-};
+/// "0", "0-3"
+std::string cpu_range(const GuestNode& node) {
+    return node.first_cpu == node.last_cpu ? fmt::format("{}", node.first_cpu)
+                                           : fmt::format("{}-{}", node.first_cpu, node.last_cpu);
+}
 
 std::string source_of(const HostGpu& gpu) {
     if (gpu.mediated) {
@@ -160,25 +146,22 @@ std::string hostdev(const HostGpu& gpu, bool virtual_gpu, std::size_t bus) {
 
 /// Expander bridges, ports and cards. libvirt numbers controllers of the type pci, and calls a bus
 /// by the number of its controller.
-std::string pci_devices(const VirtualMachine& machine,
-                        const std::vector<std::optional<unsigned>>& nodes) {
+std::string pci_devices(const std::vector<GuestNode>& nodes, bool virtual_gpus) {
     std::string controllers = "    <controller type='pci' index='0' model='pcie-root'/>\n";
     std::string cards;
     std::size_t index = 1;
-    const auto share =
-        (end_of_buses - first_bus) / static_cast<unsigned>(std::max<std::size_t>(nodes.size(), 1));
-    for (std::size_t cell = 0; cell < nodes.size() && !machine.gpus.empty(); ++cell) {
+    for (std::size_t cell = 0; cell < nodes.size(); ++cell) {
+        if (nodes[cell].gpus.empty()) {
+            continue;
+        }
         const std::size_t expander = index++;
         controllers += fmt::format(
             "    <controller type='pci' index='{}' model='pcie-expander-bus'>\n"
             "      <target busNr='{}'>\n        <node>{}</node>\n      </target>\n"
             "    </controller>\n",
-            expander, first_bus + static_cast<unsigned>(cell) * share, cell);
+            expander, nodes[cell].bus, cell);
         std::size_t port = 0;
-        for (const HostGpu& gpu : machine.gpus) {
-            if (gpu.node != nodes[cell]) {
-                continue;
-            }
+        for (const HostGpu& gpu : nodes[cell].gpus) {
             const std::size_t bus = index++;
             controllers += fmt::format(
                 "    <controller type='pci' index='{0}' model='pcie-root-port'>\n"
@@ -187,7 +170,7 @@ std::string pci_devices(const VirtualMachine& machine,
                 "function='0x0'/>\n"
                 "    </controller>\n",
                 bus, port++, expander);
-            cards += hostdev(gpu, machine.virtual_gpus, bus);
+            cards += hostdev(gpu, virtual_gpus, bus);
         }
     }
     return controllers + cards;
@@ -224,16 +207,62 @@ HostGpu parse_host_gpu(std::string_view text) {
     return gpu;
 }
 
+std::vector<GuestNode> guest_nodes(const std::vector<HostGpu>& gpus, std::uint64_t memory_mib,
+                                   unsigned cpus) {
+    const std::vector<std::optional<unsigned>> hosts = host_nodes(gpus, cpus);
+    const auto count = static_cast<unsigned>(hosts.size());
+    std::vector<GuestNode> nodes;
+    for (unsigned i = 0; i < count; ++i) {
+        GuestNode node;
+        node.host = hosts[i];
+        node.first_cpu = cpus * i / count;
+        node.last_cpu = cpus * (i + 1) / count - 1;
+        node.memory_mib = memory_mib * (i + 1) / count - memory_mib * i / count;
+        node.bus = first_bus + i * ((end_of_buses - first_bus) / count);
+        std::ranges::copy_if(gpus, std::back_inserter(node.gpus),
+                             [&](const HostGpu& gpu) { return gpu.node == node.host; });
+        nodes.push_back(std::move(node));
+    }
+    return nodes;
+}
+
+std::vector<std::string> stand_in_devices(const std::vector<GuestNode>& nodes) {
+    std::vector<std::string> argv;
+    std::size_t index = 1;
+    for (std::size_t cell = 0; cell < nodes.size(); ++cell) {
+        const GuestNode& node = nodes[cell];
+        const std::size_t expander = index++;
+        argv.insert(
+            argv.end(),
+            {"-object", fmt::format("memory-backend-ram,id=cell{},size={}M", cell, node.memory_mib),
+             "-numa", fmt::format("node,nodeid={0},cpus={1},memdev=cell{0}", cell, cpu_range(node)),
+             "-device",
+             fmt::format("pxb-pcie,id=pci.{},bus=pcie.0,bus_nr={},numa_node={}", expander, node.bus,
+                         cell)});
+        for (std::size_t port = 0; port < node.gpus.size(); ++port) {
+            const std::size_t bus = index++;
+            argv.insert(argv.end(),
+                        {"-device",
+                         fmt::format("pcie-root-port,id=pci.{0},bus=pci.{1},chassis={0},port={2},"
+                                     "addr=0x{2:x}",
+                                     bus, expander, port),
+                         "-device", fmt::format("bochs-display,bus=pci.{}", bus)});
+        }
+    }
+    return argv;
+}
+
 std::string domain_xml(const VirtualMachine& machine) {
-    const std::vector<std::optional<unsigned>> nodes = host_nodes(machine);
-    const Cells cells(machine, nodes.size());
+    const std::vector<GuestNode> nodes =
+        guest_nodes(machine.gpus, machine.memory_mib, machine.cpus);
     std::string numa;
     std::string memory_nodes;
     for (std::size_t cell = 0; cell < nodes.size(); ++cell) {
-        numa += cells.text(cell);
-        if (nodes[cell]) {
+        numa += fmt::format("      <cell id='{}' cpus='{}' memory='{}' unit='MiB'/>\n", cell,
+                            cpu_range(nodes[cell]), nodes[cell].memory_mib);
+        if (nodes[cell].host) {
             memory_nodes += fmt::format("    <memnode cellid='{}' mode='strict' nodeset='{}'/>\n",
-                                        cell, *nodes[cell]);
+                                        cell, *nodes[cell].host);
         }
     }
     std::string text = fmt::format(
@@ -267,7 +296,7 @@ std::string domain_xml(const VirtualMachine& machine) {
         "    </disk>\n",
         machine.secure_boot ? "yes" : "no", numa, machine.disk_format,
         xml_text(machine.disk.string()));
-    text += pci_devices(machine, nodes);
+    text += pci_devices(nodes, machine.virtual_gpus);
     text +=
         "    <interface type='network'>\n"
         "      <source network='default'/>\n"

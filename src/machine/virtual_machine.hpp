@@ -18,6 +18,30 @@ struct HostGpu {
     std::optional<unsigned> node;
 };
 
+/// A cell of a guest's NUMA: the cards of one node of the host, with their part of processors and
+/// memory.
+struct GuestNode {
+    /// nothing: unknown
+    std::optional<unsigned> host;
+    unsigned first_cpu = 0;
+    unsigned last_cpu = 0;
+    std::uint64_t memory_mib = 0;
+    /// number of the expander bridge's bus, below which the cards are
+    unsigned bus = 0;
+    std::vector<HostGpu> gpus;
+};
+
+/// The cells of a guest with these GPUs, at least one, in the order of the host's nodes, which is
+/// also that of their buses. So the guest's firmware says to which node a card belongs, and nothing
+/// has to be written to sysfs. Throws ErrorKind::usage if only some GPUs have a node, one is given
+/// twice, or there are fewer processors than nodes.
+[[nodiscard]] std::vector<GuestNode> guest_nodes(const std::vector<HostGpu>& gpus,
+                                                 std::uint64_t memory_mib, unsigned cpus);
+
+/// QEMU's arguments for these cells and bridges, with a display adapter (PCI class 0380) in place
+/// of each GPU: what `domain_xml` describes, for a host without the cards.
+[[nodiscard]] std::vector<std::string> stand_in_devices(const std::vector<GuestNode>& nodes);
+
 /// A virtual machine that starts a disk image.
 struct VirtualMachine {
     std::string name;
@@ -42,11 +66,8 @@ inline constexpr std::string_view host_gpu_forms =
 /// "0000:3b:00.0@1", "3b:00.0", a UUID. Throws ErrorKind::usage for anything else.
 [[nodiscard]] HostGpu parse_host_gpu(std::string_view text);
 
-/// A libvirt domain (https://libvirt.org/formatdomain.html): q35 with UEFI, a cell of NUMA for each
-/// of the host's nodes that has a card, with memory from there, and below an expander bridge of
-/// that cell the node's cards. So the guest's firmware says to which node a card belongs, and
-/// nothing has to be written to sysfs. Throws ErrorKind::usage if only some GPUs have a node, one
-/// is given twice, or there are fewer processors than nodes.
+/// A libvirt domain (https://libvirt.org/formatdomain.html): q35 with UEFI, with the cells of
+/// `guest_nodes`, each with memory from its node of the host. Throws what that throws.
 [[nodiscard]] std::string domain_xml(const VirtualMachine& machine);
 
 /// Lines of a VMware machine's configuration: UEFI, all memory reserved, as passed devices need it,

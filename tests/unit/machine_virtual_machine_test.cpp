@@ -1,4 +1,4 @@
-#include "image_file/virtual_machine.hpp"
+#include "machine/virtual_machine.hpp"
 
 #include <string>
 
@@ -11,6 +11,7 @@ namespace edgegpu {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -73,6 +74,25 @@ TEST(VirtualMachineFiles, AnExpanderBridgeForEachNodeOfTheHost) {
                                "      <address type='pci' domain='0x0000' bus='0x03' slot='0x01' "
                                "function='0x0'/>\n"));
     EXPECT_THAT(xml, Not(HasSubstr("managed='no'")));
+}
+
+TEST(VirtualMachineFiles, StandInsAreWhereTheDomainHasTheCards) {
+    const std::vector<HostGpu> gpus =
+        guest_with({"0000:3b:00.0@3", "86:00.0@0", "0000:af:00.1@3"}).gpus;
+    EXPECT_THAT(
+        stand_in_devices(guest_nodes(gpus, 2049, 2)),
+        ElementsAre("-object", "memory-backend-ram,id=cell0,size=1024M", "-numa",
+                    "node,nodeid=0,cpus=0,memdev=cell0", "-device",
+                    "pxb-pcie,id=pci.1,bus=pcie.0,bus_nr=32,numa_node=0", "-device",
+                    "pcie-root-port,id=pci.2,bus=pci.1,chassis=2,port=0,addr=0x0", "-device",
+                    "bochs-display,bus=pci.2", "-object", "memory-backend-ram,id=cell1,size=1025M",
+                    "-numa", "node,nodeid=1,cpus=1,memdev=cell1", "-device",
+                    "pxb-pcie,id=pci.3,bus=pcie.0,bus_nr=144,numa_node=1", "-device",
+                    "pcie-root-port,id=pci.4,bus=pci.3,chassis=4,port=0,addr=0x0", "-device",
+                    "bochs-display,bus=pci.4", "-device",
+                    "pcie-root-port,id=pci.5,bus=pci.3,chassis=5,port=1,addr=0x1", "-device",
+                    "bochs-display,bus=pci.5"));
+    EXPECT_TRUE(stand_in_devices({}).empty());
 }
 
 TEST(VirtualMachineFiles, WithoutANodeOfTheHostMemoryIsTakenAnywhere) {
