@@ -11,6 +11,7 @@
 #include "execution/context.hpp"
 #include "image/account_files.hpp"
 #include "image/tree.hpp"
+#include "repository/remote_config.hpp"
 #include "resolve/resolution.hpp"
 #include "signing/signer.hpp"
 
@@ -59,6 +60,8 @@ struct Parent {
     /// The keys with which its devices verify what they pull (/etc/pki/edgegpu): path → content;
     /// empty if they cannot be read.
     std::map<std::string, std::string> device_keys;
+    /// The remotes in its /etc/ostree/remotes.d; none if they cannot be read.
+    std::vector<RemoteConfig> remotes;
 };
 
 /// The parent commit: the one that `[ostree] parent` names, else that of the ref, else one of this

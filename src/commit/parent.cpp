@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "commit/repository.hpp"
 #include "repository/commit_view.hpp"
 #include "repository/refs.hpp"
+#include "repository/remote_config.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -134,6 +137,19 @@ void read_device_keys(const CommitView& commit, Parent& parent) {
     }
 }
 
+/// What cannot be read is told when it is needed.
+void read_device_remotes(const CommitView& commit, Parent& parent) {
+    try {
+        ReadingFiles reading(commit, config_limits, ".conf");
+        reading.read("/etc/ostree/remotes.d");
+        for (const auto& [path, text] : reading.take()) {
+            std::ranges::move(read_remotes(text), std::back_inserter(parent.remotes));
+        }
+    } catch (const Error&) {
+        parent.remotes.clear();
+    }
+}
+
 Parent load_parent(const CommitView& commit) {
     const CommitInfo& info = commit.info();
     // Of the last two, an image has one: that for snapshots /etc.
@@ -153,6 +169,7 @@ Parent load_parent(const CommitView& commit) {
         read_microshift_config(commit, parent);
     }
     read_device_keys(commit, parent);
+    read_device_remotes(commit, parent);
     return parent;
 }
 

@@ -1,11 +1,11 @@
 #include "compose/layout_parts.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/text/deployed_path.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -46,20 +46,19 @@ void move_directory(Tree& tree, const std::string& from, const std::string& to) 
 }
 
 void check_top_level(const Tree& tree) {
-    static const std::set<std::string, std::less<>> known{
-        "/",     "/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/ostree",
-        "/proc", "/root", "/run", "/srv", "/sys",  "/tmp",   "/usr", "/var", "/sysroot"};
-    static const std::set<std::string, std::less<>> merged{"/bin",   "/sbin",  "/lib",
-                                                           "/lib32", "/lib64", "/libx32"};
+    const auto has = [](const auto& names, const std::string& path) {
+        return std::ranges::find(names, path) != names.end();
+    };
     for (const auto& [path, entry] : tree.entries) {
-        if (path.find('/', 1) != std::string::npos || known.contains(path) ||
-            std::ranges::find(tree.mount_points, path) != tree.mount_points.end()) {
+        if (path.find('/', 1) != std::string::npos || path == "/" ||
+            has(top_level_directories, path) || has(tree.mount_points, path)) {
             continue;
         }
-        if (merged.contains(path) && entry.type == EntryType::symlink) {
+        const bool merged = has(merged_directories, path);
+        if (merged && entry.type == EntryType::symlink) {
             continue;
         }
-        if (merged.contains(path)) {
+        if (merged) {
             throw error("{} is a directory: the image is not usr-merged", path)
                 .hinted("it must be a link to usr" + path);
         }

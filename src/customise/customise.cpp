@@ -5,6 +5,7 @@
 
 #include "customise/accounts/accounts.hpp"
 #include "customise/accounts/login.hpp"
+#include "customise/accounts/user_homes.hpp"
 #include "customise/configuration_check.hpp"
 #include "customise/files/files.hpp"
 #include "customise/files/overlays.hpp"
@@ -85,12 +86,17 @@ std::vector<TreeStep> Customisation::file_steps() {
         {"accounts",
          {},
          {"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/subuid", "/etc/subgid",
-          "/etc/ssh", "/etc/edgegpu/accounts-seen", "/usr/lib/edgegpu/accounts",
-          "/usr/libexec/edgegpu/accounts", "/usr/share/edgegpu/authorized_keys.d",
-          "/usr/lib/tmpfiles.d/edgegpu-users.conf", "/usr/lib/systemd/system"},
+          "/etc/edgegpu/accounts-seen", "/usr/lib/edgegpu/accounts",
+          "/usr/libexec/edgegpu/accounts", "/usr/lib/tmpfiles.d/edgegpu-users.conf",
+          "/usr/lib/systemd/system"},
          [this] { add_accounts(ctx_, blueprint_.users, blueprint_.groups_to_add, seeds_, tree_); }},
         // Their owners may be users of the blueprint.
         {"user files", {"accounts"}, {"/"}, [this] { add_user_files(); }},
+        // A user's file may be part of sshd's configuration.
+        {"ssh keys",
+         {"accounts", "user files"},
+         {"/etc/ssh", "/usr/share/edgegpu/authorized_keys.d"},
+         [this] { add_keys(ctx_, blueprint_.users, tree_); }},
         // A user's file may be in a secret's place.
         {"packaged secrets",
          {"user files"},
@@ -228,7 +234,7 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"/usr/lib/systemd/user"},
          [this] { leave_boot_success(ctx_, tree_); }},
         {"configuration",
-         {"accounts", "user files", "trust", "firewall", "fips"},
+         {"accounts", "user files", "ssh keys", "trust", "firewall", "fips"},
          {},
          [this] { check_configuration(ctx_, placed_, tree_); }},
         // A unit may be a user's file, and presets are those of every unit before.
@@ -237,11 +243,11 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"/etc/systemd", "/usr/lib/systemd/system"},
          [this] { set_all_units(); }},
         {"login",
-         {"accounts", "user files", "units"},
+         {"accounts", "user files", "ssh keys", "units"},
          {},
          [this] {
              if (!blueprint_.parent) {  // else its users can be those of the parent
-                 require_login(ctx_, blueprint_.users, blueprint_.accounts.login, tree_);
+                 require_login(ctx_, blueprint_.users, blueprint_.accounts.login, placed_, tree_);
              }
          }},
         {"kernel arguments",
@@ -263,7 +269,7 @@ std::vector<TreeStep> Customisation::boot_steps() {
          [this] {
              if (tree_.update_system == UpdateSystem::ostree) {
                  add_remote(ctx_, blueprint_.ostree,
-                            blueprint_.updates ? blueprint_.updates->proxy : "", tree_);
+                            blueprint_.updates ? blueprint_.updates->proxy : "", placed_, tree_);
              }
          }},
         {"snapshot update",

@@ -23,156 +23,29 @@ namespace edgegpu {
 
 namespace {
 
-constexpr std::uint64_t key_limit = 1U << 20U;
-constexpr std::string_view remotes_directory = "/etc/ostree/remotes.d";
-
-/// A file of the image's /etc or /usr, with what is injected.
-std::optional<std::string> image_file(const CommitView& commit, const Injection& injection,
-                                      const std::string& path) {
-    for (auto it = injection.rbegin(); it != injection.rend(); ++it) {
-        if (it->path == path && it->type == Injected::Type::file) {
-            return it->content;
-        }
-    }
-    return commit.read(path.starts_with("/etc/") ? "/usr" + path : path, key_limit);
-}
-
-/// The files that configure remotes.
-std::map<std::string, std::string> remote_files(const CommitView& commit,
-                                                const Injection& injection) {
-    std::map<std::string, std::string> files;
-    const auto add = [&](const std::string& path) {
-        if (path.starts_with(remotes_directory) && path.ends_with(".conf")) {
-            files[path] = image_file(commit, injection, path).value_or("");
-        }
-    };
-    const std::string directory = "/usr" + std::string(remotes_directory);
-    if (const std::optional<CommitNode> node = commit.find(directory); node && node->directory) {
-        for (const auto& [name, entry] : commit.list(*node, directory)) {
-            add(fmt::format("{}/{}", remotes_directory, name));
-        }
-    }
-    for (const Injected& injected : injection) {
-        add(injected.path);
-    }
-    return files;
-}
-
-/// The paths of a remote's keys.
-std::vector<std::string> key_paths(const CommitView& commit, const Injection& injection,
-                                   const std::string& remote) {
-    for (const auto& [path, text] : remote_files(commit, injection)) {
-        for (RemoteConfig& found : read_remotes(text)) {
-            if (found.name == remote && !found.key_paths.empty()) {
-                return std::move(found.key_paths);
+/// Throws for a kind of signatures that no version of ostree has: devices then refuse everything.
+void require_known_kinds(const CommitView& image, const RemoteConfig& remote) {
+    for (const std::vector<std::string>& kinds : {remote.sign_verify, remote.sign_verify_summary}) {
+        for (const std::string& kind : kinds) {
+            if (kind != "true" && kind != "ed25519" && kind != "spki") {
+                throw RefusedCommit(
+                    error("commit {}: its remote {} wants signatures of the kind \"{}\", which "
+                          "ostree does not have: devices refuse all",
+                          image.info().name, remote.name, printable_line(kind))
+                        .hinted("sign-verify and sign-verify-summary take true, false, or kinds "
+                                "with semicolons between them: ed25519;spki"));
             }
         }
     }
-    return {};
-}
-
-/// A path of gpgkeypath, or the files in the directory that it is.
-std::vector<std::string> key_files(const CommitView& commit, const std::string& path) {
-    const std::string committed = (path.starts_with("/etc/") ? "/usr" : "") + path;
-    const std::optional<CommitNode> node = commit.find(committed);
-    if (!node || !node->directory) {
-        return {path};
-    }
-    std::vector<std::string> files;
-    for (const auto& [name, entry] : commit.list(*node, committed)) {
-        if (!entry.directory) {
-            files.push_back((path.ends_with('/') ? path : path + '/') + name);
-        }
-    }
-    return files;
-}
-
-std::vector<Certificate> keys_of(const CommitView& commit, const Injection& injection,
-                                 const std::string& remote) {
-    std::vector<Certificate> keys;
-    std::vector<std::string> files;
-    for (const std::string& path : key_paths(commit, injection, remote)) {
-        std::ranges::move(key_files(commit, path), std::back_inserter(files));
-    }
-    for (const std::string& path : files) {
-        const std::optional<std::string> content = image_file(commit, injection, path);
-        if (!content) {
-            throw RefusedCommit(
-                error("commit {}: the image has no file {}, the keys of its remote {}",
-                      commit.info().name, printable_line(path), remote)
-                    .hinted(
-                        "devices could not verify what they pull: put the file there, or correct "
-                        "gpgkeypath"));
-        }
-        std::vector<Certificate> more = read_key_file(
-            *content, fmt::format("{} in commit {}", printable_line(path), commit.info().name));
-        std::move(more.begin(), more.end(), std::back_inserter(keys));
-    }
-    return keys;
-}
-
-/// The ed25519 keys in a file of the image, or in the files of a directory; none if it has none.
-std::vector<std::string> ed25519_keys_in(const CommitView& commit, const Injection& injection,
-                                         const std::string& path) {
-    std::vector<std::string> keys;
-    for (const std::string& file : key_files(commit, path)) {
-        std::ranges::move(
-            read_ed25519_keys(image_file(commit, injection, file).value_or(std::string())),
-            std::back_inserter(keys));
-    }
-    return keys;
-}
-
-/// Those of all remotes (ostree-sign-ed25519.c).
-std::vector<std::string> common_ed25519_keys(const CommitView& commit, const Injection& injection) {
-    std::vector<std::string> keys;
-    std::vector<std::string> revoked;
-    for (const std::string directory : {"/etc/ostree/", "/usr/share/ostree/"}) {
-        for (const std::string suffix : {"", ".d"}) {
-            std::ranges::move(
-                ed25519_keys_in(commit, injection, directory + "trusted.ed25519" + suffix),
-                std::back_inserter(keys));
-            std::ranges::move(
-                ed25519_keys_in(commit, injection, directory + "revoked.ed25519" + suffix),
-                std::back_inserter(revoked));
-        }
-    }
-    std::erase_if(keys, [&](const std::string& key) {
-        return std::ranges::find(revoked, key) != revoked.end();
-    });
-    return keys;
-}
-
-std::vector<std::string> ed25519_keys(const CommitView& commit, const Injection& injection,
-                                      const RemoteConfig& remote) {
-    if (!takes_ed25519(remote.sign_verify) && !takes_ed25519(remote.sign_verify_summary)) {
-        return {};
-    }
-    if (remote.ed25519_file.empty() && remote.ed25519_key.empty()) {
-        return common_ed25519_keys(commit, injection);
-    }
-    std::vector<std::string> keys = read_ed25519_keys(remote.ed25519_key);
-    if (!remote.ed25519_file.empty()) {
-        std::vector<std::string> more = ed25519_keys_in(commit, injection, remote.ed25519_file);
-        if (more.empty()) {
-            throw RefusedCommit(
-                error("commit {}: the image has no keys in {}, those of its remote {}",
-                      commit.info().name, printable_line(remote.ed25519_file), remote.name)
-                    .hinted(
-                        "devices could not verify what they pull: put the file there, or correct "
-                        "verification-ed25519-file"));
-        }
-        std::ranges::move(more, std::back_inserter(keys));
-    }
-    return keys;
 }
 
 void check_ed25519(const CommitView& commit, const CommitView& image, const Injection& injection,
                    const RemoteConfig& remote) {
+    require_known_kinds(image, remote);
     if (!takes_ed25519(remote.sign_verify)) {
         return;
     }
-    const std::vector<std::string> keys = ed25519_keys(image, injection, remote);
+    const std::vector<std::string> keys = ed25519_keys_of(image, injection, remote);
     const VariantHandle detached = commit.detached_metadata();
     if (signatures_of(detached.get(), ed25519_signatures_key).empty()) {
         throw RefusedCommit(
@@ -198,14 +71,46 @@ void check_ed25519(const CommitView& commit, const CommitView& image, const Inje
 /// A remote of the image, or injected.
 std::optional<RemoteConfig> find_remote(const CommitView& image, const Injection& injection,
                                         const std::string& name) {
-    for (const auto& [path, text] : remote_files(image, injection)) {
-        for (RemoteConfig& found : read_remotes(text)) {
-            if (found.name == name) {
-                return std::move(found);
-            }
+    for (RemoteConfig& found : remotes_of(image, injection)) {
+        if (found.name == name) {
+            return std::move(found);
         }
     }
     return std::nullopt;
+}
+
+/// ostree-repo-pull.c: a remote with a collection takes commits of that one alone.
+void require_collection(const CommitView& commit, const RemoteConfig& remote) {
+    const std::string& bound = commit.info().collection;
+    if (!remote.collection.empty() && bound != remote.collection) {
+        throw RefusedCommit(
+            error("commit {} is {}, and the remote {} of devices takes those of collection {} "
+                  "alone",
+                  commit.info().name,
+                  bound.empty() ? "of no collection" : "of collection " + printable_line(bound),
+                  remote.name, printable_line(remote.collection))
+                .hinted("edgegpu promote binds a commit to the collection of its repository "
+                        "(core.collection-id); or remove collection-id of that remote"));
+    }
+}
+
+void require_kept_remote(const CommitView& commit, const CommitView& image) {
+    const std::vector<RemoteConfig> before = remotes_of(image);
+    if (!keeps_a_remote(before, remotes_of(commit))) {
+        throw RefusedCommit(
+            error("commit {} has not the remote {} of commit {}: devices that upgrade from that "
+                  "one by it would find no updates any more",
+                  commit.info().name, before.front().name, image.info().checksum)
+                .hinted(fmt::format("keep it until no device follows it: remote = \"{0}\" and url "
+                                    "in [ostree], or a file /etc/ostree/remotes.d/{0}.conf",
+                                    before.front().name)));
+    }
+}
+
+void warn_of_keys(const Context& ctx, const RemoteConfig& remote) {
+    ctx.console->warn_of(
+        "remotes of which the image has no key: whether devices take the signatures is not known",
+        remote.name);
 }
 
 std::string key_name(const DetachedSignature& signature) {
@@ -245,15 +150,6 @@ bool is_signed_by(const Context& ctx, const CommitView& commit,
     return !keys.empty() && counts(best_signature(ctx, commit, signatures, keys));
 }
 
-std::vector<std::string> ed25519_keys_of(const CommitView& image, const RemoteConfig& remote) {
-    return ed25519_keys(image, {}, remote);
-}
-
-bool takes_ed25519(const std::vector<std::string>& kinds) {
-    return std::ranges::any_of(
-        kinds, [](const std::string& kind) { return kind == "true" || kind == "ed25519"; });
-}
-
 void check_ed25519_signature(const CommitView& commit, const CommitView& image,
                              const RemoteConfig& remote) {
     check_ed25519(commit, image, {}, remote);
@@ -269,18 +165,6 @@ bool is_signed_by_ed25519(const CommitView& commit, const std::vector<std::strin
                                });
 }
 
-std::vector<RemoteConfig> remotes_of(const CommitView& image) {
-    std::vector<RemoteConfig> found;
-    for (const auto& [path, text] : remote_files(image, {})) {
-        std::ranges::move(read_remotes(text), std::back_inserter(found));
-    }
-    return found;
-}
-
-std::vector<Certificate> keys_of_remote(const CommitView& image, const std::string& remote) {
-    return keys_of(image, {}, remote);
-}
-
 void check_commit_signature(const Context& ctx, const CommitView& commit, const CommitView& image,
                             const std::string& remote, const Injection& injection) {
     if (const std::optional<RemoteConfig> config = find_remote(image, injection, remote);
@@ -290,13 +174,21 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
             return;
         }
     }
-    const std::vector<std::string> signatures = signatures_of(commit.detached_metadata().get());
+    const VariantHandle detached = commit.detached_metadata();
+    const std::vector<std::string> signatures = signatures_of(detached.get());
+    if (signatures.empty() && has_signatures(detached.get())) {
+        throw RefusedCommit(
+            error("commit {} has no signature by a GPG key, which devices verify as well "
+                  "(gpg-verify of the remote {}, which is true where nothing is said)",
+                  commit.info().name, remote)
+                .hinted("sign it with a GPG key, too, or set gpg-verify=false for that remote"));
+    }
     if (signatures.empty()) {
         throw RefusedCommit(error("commit {} is not signed", commit.info().name)
                                 .hinted("set sign in [ostree] of the blueprint, and build again"));
     }
     const std::vector<Certificate> keys =
-        remote.empty() ? std::vector<Certificate>() : keys_of(image, injection, remote);
+        remote.empty() ? std::vector<Certificate>() : keys_of_remote(image, injection, remote);
     if (keys.empty()) {
         throw RefusedCommit(
             error("commit {}: the image has no remote whose keys verify it", commit.info().name)
@@ -324,11 +216,21 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
     throw RefusedCommit(std::move(failure));
 }
 
-void require_signed_commit(const Context& ctx, const CommitView& commit, const CommitView& image) {
+void require_acceptable(const Context& ctx, const CommitView& commit, const CommitView& image) {
+    require_kept_remote(commit, image);
     for (const RemoteConfig& remote : remotes_of(image)) {
+        require_collection(commit, remote);
         check_ed25519_signature(commit, image, remote);
-        if (remote.verifies_by_gpg &&
-            (!remote.key_paths.empty() || !has_signatures(commit.detached_metadata().get()))) {
+        if (takes_ed25519(remote.sign_verify) && ed25519_keys_of(image, {}, remote).empty()) {
+            warn_of_keys(ctx, remote);
+        }
+        if (!remote.verifies_by_gpg) {
+            continue;
+        }
+        if (keys_of_remote(image, {}, remote.name).empty() &&
+            !signatures_of(commit.detached_metadata().get()).empty()) {
+            warn_of_keys(ctx, remote);
+        } else {
             check_commit_signature(ctx, commit, image, remote.name, {});
         }
     }

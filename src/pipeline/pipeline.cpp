@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@
 #include "pipeline/resolve_blueprint.hpp"
 #include "pipeline/signing_key.hpp"
 #include "pipeline/snapshot.hpp"
+#include "repository/remote_config.hpp"
 #include "resolve/solve/boot_parts.hpp"
 #include "resolve/stage/log_resolution.hpp"
 #include "resolve/stage/plan.hpp"
@@ -194,6 +196,27 @@ void check_volume_mounts(const std::vector<Volume>& volumes, const Tree& tree) {
     }
 }
 
+/// The way by which devices find updates has to outlive an update. Throws Error if it does not.
+void check_remotes(const OstreeRequest& ostree, const std::optional<Parent>& parent,
+                   const Tree& tree) {
+    std::vector<RemoteConfig> now;
+    for (const auto& [path, entry] : entries_below(tree.entries, "/etc/ostree/remotes.d")) {
+        if (entry.type == EntryType::file && path.ends_with(".conf")) {
+            std::ranges::move(read_remotes(read_entry(tree, path)), std::back_inserter(now));
+        }
+    }
+    if (parent && !keeps_a_remote(parent->remotes, now)) {
+        const std::string& name = parent->remotes.front().name;
+        throw error_at(ostree.location,
+                       "the image has not the remote \"{}\" of the version before ({}): devices "
+                       "that follow it would find no updates any more",
+                       name, parent->checksum)
+            .hinted(fmt::format("keep it until no device follows it: remote = \"{0}\" and url in "
+                                "[ostree], or a file /etc/ostree/remotes.d/{0}.conf",
+                                name));
+    }
+}
+
 /// Secrets of one machine that the blueprint lets into bundles.
 void warn_of_allowed(const Context& ctx, const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) {
@@ -324,6 +347,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
          {},
          [&] {
              check_image_config(ctx, blueprint, parent, tree);
+             check_remotes(blueprint.ostree, parent, tree);
              warn_of_missing_lvm(ctx, blueprint.image.volumes, tree);
              check_volume_mounts(blueprint.image.volumes, tree);
              check_account_numbers(blueprint.accounts, blueprint.path, before, tree);

@@ -57,7 +57,7 @@ void require_end_of_life(const Context& ctx, const RepositoryView& repository,
                "name another ref with --rebase-to");
     }
     try {
-        require_signed_commit(ctx, next, image);
+        require_acceptable(ctx, next, image);
     } catch (Error& unverifiable) {
         throw unverifiable.traced(fmt::format("devices would go on with ref {}", end.rebase));
     }

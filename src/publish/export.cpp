@@ -66,7 +66,7 @@ void require_free_name(const ExportRequest& request) {
 /// Devices verify it with the keys of the image that they run, if that is known.
 void require_verifiable(const Context& ctx, const Consignment& consignment, Signer& signer) {
     for (const CommitView& source : consignment.sources) {
-        require_signed_commit(ctx, consignment.commit, source);
+        require_acceptable(ctx, consignment.commit, source);
         require_summary_key(ctx, source, signer);
     }
     if (consignment.sources.empty()) {
@@ -254,7 +254,7 @@ private:
     void require_signatures(const std::vector<Consignment>& consignments) const {
         for (const Consignment& consignment : consignments) {
             if (consignment.sources.empty()) {
-                require_signed_commit(ctx_, consignment.commit, consignment.commit);
+                require_acceptable(ctx_, consignment.commit, consignment.commit);
             }
         }
     }

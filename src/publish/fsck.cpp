@@ -234,7 +234,7 @@ private:
     [[nodiscard]] std::string refusal_of(const std::string& ref, const std::string& commit) const {
         try {
             const CommitView image = repository_.commit_at(commit, ref);
-            require_signed_commit(ctx_, image, image);
+            require_acceptable(ctx_, image, image);
             return {};
         } catch (const RefusedCommit& refusal) {
             return refusal.message();

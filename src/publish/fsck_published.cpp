@@ -113,7 +113,7 @@ void check_summary_signature(const Context& ctx, const CommitView& image,
     constexpr std::string_view stranger = "no key of their image has signed it as it is";
     for (const RemoteConfig& remote : remotes_of(image)) {
         if (takes_ed25519(remote.sign_verify_summary)) {
-            const std::vector<std::string> keys = ed25519_keys_of(image, remote);
+            const std::vector<std::string> keys = ed25519_keys_of(image, {}, remote);
             if (others.empty()) {
                 add(remote, "sign-verify-summary", none);
             } else if (!keys.empty() &&
@@ -130,7 +130,7 @@ void check_summary_signature(const Context& ctx, const CommitView& image,
             add(remote, "gpg-verify-summary", none);
             continue;
         }
-        const std::vector<Certificate> keys = keys_of_remote(image, remote.name);
+        const std::vector<Certificate> keys = keys_of_remote(image, {}, remote.name);
         if (!keys.empty() && std::ranges::none_of(made, [&](const std::string& signature) {
                 return check_detached_signature(ctx, summary.text, signature, keys).verdict ==
                        SignatureVerdict::good;

@@ -319,7 +319,7 @@ CommitView write_commit(const Context& ctx, const Repo::Impl& target, const Plan
                             ? target.view().commit_at(plan.head->info().checksum, plan.commit.ref)
                             : write_promoted(target, plan, signer);
     if (!plan.unchanged) {
-        require_signed_commit(ctx, commit, plan.head ? *plan.head : plan.source);
+        require_acceptable(ctx, commit, plan.head ? *plan.head : plan.source);
         promoted.record = read_channel_record(commit);
     }
     promoted.ref.commit = commit.info();

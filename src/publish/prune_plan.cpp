@@ -7,7 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "publish/leftovers.hpp"
@@ -17,6 +19,7 @@
 #include "repository/versions.hpp"
 #include "support/error.hpp"
 #include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -267,9 +270,30 @@ bool PrunePlan::removes() const {
     return due_commits() + due_deltas() + objects.size() + leftovers.size() > 0;
 }
 
+namespace {
+
+/// When the summary was written, which nothing makes earlier; 0 without one.
+std::int64_t time_of_summary(const RepositoryView& repository) {
+    struct stat status {};
+    return ::fstatat(ostree_repo_get_dfd(repository.handle()), "summary", &status,
+                     AT_SYMLINK_NOFOLLOW) == 0
+               ? status.st_mtim.tv_sec
+               : 0;
+}
+
+}  // namespace
+
 PrunePlan plan_prune(const Context& ctx, const RepositoryView& repository,
                      const PruneRequest& request, std::int64_t now) {
-    return Planning(ctx, repository, request, now).plan();
+    constexpr std::int64_t hour = 3600;
+    // Whoever notes the time of a clock that is behind would take it from the time of grace.
+    const std::int64_t published = time_of_summary(repository);
+    if (published > now + hour) {
+        ctx.console->warn(fmt::format(
+            "{}: was published at {}, and here it is {}: a clock is wrong. The later time counts",
+            repository.path(), minute_text(published), minute_text(now)));
+    }
+    return Planning(ctx, repository, request, std::max(now, published)).plan();
 }
 
 }  // namespace edgegpu

@@ -76,7 +76,7 @@ Release open_release(const Context& ctx, const RepositoryView& source, CommitVie
     const CommitView& image = release.head ? *release.head : release.commit;
     // What is published already may have been signed with another image's key.
     if (!release.head || release.head->info().checksum != release.commit.info().checksum) {
-        require_signed_commit(ctx, release.commit, image);
+        require_acceptable(ctx, release.commit, image);
     }
     require_summary_key(ctx, image, signer);
     return release;

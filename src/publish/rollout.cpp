@@ -104,10 +104,10 @@ std::string trust_of(const CommitView& image) {
         digest.update_field(remote.name);
         digest.update_field(remote.verifies_by_gpg ? "by GPG" : "");
         digest.update_field(fmt::format("{}", fmt::join(remote.sign_verify, ",")));
-        for (const std::string& key : ed25519_keys_of(image, remote)) {
+        for (const std::string& key : ed25519_keys_of(image, {}, remote)) {
             digest.update_field(key);
         }
-        for (const Certificate& key : keys_of_remote(image, remote.name)) {
+        for (const Certificate& key : keys_of_remote(image, {}, remote.name)) {
             digest.update_field(key.packets);
         }
     }
@@ -180,12 +180,19 @@ RolloutChange plan_change(const Context& ctx, const RepositoryView& view,
     }
     RolloutPlan& made = change.changed.plan;
     renew(made, plan ? plan->serial : 0, request.now, request.lifetime);
+    constexpr std::int64_t hour = 3600;
+    if (made.serial > request.now + hour) {
+        ctx.console->warn(fmt::format(
+            "{}: the plan before was made {} hours after what is now here: a clock is wrong. "
+            "Devices believe the new one for {} hours from now",
+            request.ref, (made.serial - request.now) / hour, (made.expires - request.now) / hour));
+    }
     require_targets(view, made);
     if (const std::string& checksum = change.changed.target; !checksum.empty()) {
         const CommitView target = view.commit_at(checksum, checksum);
         require_bound(target, request.ref);
         require_whole(ctx, target);
-        require_signed_commit(ctx, target, *head);
+        require_acceptable(ctx, target, *head);
     }
     require_plan_keys(ctx, view, made, signer);
     const std::string text = plan_text(made);

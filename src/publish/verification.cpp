@@ -48,7 +48,7 @@ Verified verified_summary(const RemoteConfig& remote) {
 /// known.
 bool takes_gpg_key(const Context& ctx, const CommitView& image, const RemoteConfig& remote,
                    Signer& signer) {
-    const std::vector<Certificate> keys = keys_of_remote(image, remote.name);
+    const std::vector<Certificate> keys = keys_of_remote(image, {}, remote.name);
     if (keys.empty()) {
         return true;
     }
@@ -64,7 +64,7 @@ bool takes_gpg_key(const Context& ctx, const CommitView& image, const RemoteConf
 
 /// The same of its ed25519 key.
 bool takes_ed25519_key(const CommitView& image, const RemoteConfig& remote, const Signer& signer) {
-    const std::vector<std::string> keys = ed25519_keys_of(image, remote);
+    const std::vector<std::string> keys = ed25519_keys_of(image, {}, remote);
     return keys.empty() || std::ranges::find(keys, signer.ed25519_key()) != keys.end();
 }
 
@@ -123,8 +123,8 @@ void require_key(const Context& ctx, const CommitView& image, const RemoteConfig
 std::vector<Certificate> commit_keys(const CommitView& image) {
     std::vector<Certificate> keys;
     for (const RemoteConfig& remote : remotes_of(image)) {
-        if (remote.verifies_by_gpg && !remote.key_paths.empty()) {
-            std::ranges::move(keys_of_remote(image, remote.name), std::back_inserter(keys));
+        if (remote.verifies_by_gpg) {
+            std::ranges::move(keys_of_remote(image, {}, remote.name), std::back_inserter(keys));
         }
     }
     return keys;
@@ -135,7 +135,7 @@ std::vector<std::string> ed25519_commit_keys(const CommitView& image) {
     std::vector<std::string> keys;
     for (const RemoteConfig& remote : remotes_of(image)) {
         if (!remote.sign_verify.empty()) {
-            std::ranges::move(ed25519_keys_of(image, remote), std::back_inserter(keys));
+            std::ranges::move(ed25519_keys_of(image, {}, remote), std::back_inserter(keys));
         }
     }
     return keys;

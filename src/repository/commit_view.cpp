@@ -80,6 +80,7 @@ CommitInfo read_info(GVariant* commit, std::string name, std::string checksum) {
     info.gpu_stack = stack ? g_variant_get_string(stack.get(), nullptr) : "";
     info.inputs_digest = text("edgegpu.inputs-digest");
     info.manifest_digest = text("ostree.manifest-digest");
+    info.collection = text("ostree.collection-binding");
     info.bound_refs = metadata_texts(metadata.get(), "ostree.ref-binding", info.name)
                           .value_or(std::vector<std::string>());
     info.initramfs_arguments = metadata_texts(metadata.get(), "rpmostree.initramfs-args", info.name)

@@ -60,6 +60,8 @@ struct CommitInfo {
     std::string manifest_digest;
     /// refs that it was made for (`ostree.ref-binding`); clients take it for no other
     std::vector<std::string> bound_refs;
+    /// the collection that it was made for (`ostree.collection-binding`), or empty
+    std::string collection;
     /// in order; nothing if the metadata do not have them
     std::optional<std::vector<std::string>> kernel_arguments;
     /// of dracut, `rpmostree.initramfs-args`; none if the metadata do not have them

@@ -1,5 +1,7 @@
 #include "repository/remote_config.hpp"
 
+#include <algorithm>
+
 #include <glib.h>
 
 #include "support/glib.hpp"
@@ -48,6 +50,13 @@ std::vector<std::string> kinds_of(GKeyFile* file, const char* group, const char*
 
 }  // namespace
 
+bool keeps_a_remote(const std::vector<RemoteConfig>& before,
+                    const std::vector<RemoteConfig>& after) {
+    return before.empty() || std::ranges::any_of(before, [&](const RemoteConfig& remote) {
+               return std::ranges::find(after, remote.name, &RemoteConfig::name) != after.end();
+           });
+}
+
 std::vector<RemoteConfig> read_remotes(std::string_view text) {
     const KeyFile file(g_key_file_new());
     if (g_key_file_load_from_data(file.get(), text.data(), text.size(), G_KEY_FILE_NONE, nullptr) ==
@@ -71,7 +80,8 @@ std::vector<RemoteConfig> read_remotes(std::string_view text) {
              kinds_of(file.get(), *group, "sign-verify-summary"),
              texts_of(file.get(), *group, "gpgkeypath"),
              text_of(file.get(), *group, "verification-ed25519-file"),
-             text_of(file.get(), *group, "verification-ed25519-key")});
+             text_of(file.get(), *group, "verification-ed25519-key"),
+             text_of(file.get(), *group, "collection-id")});
     }
     return remotes;
 }

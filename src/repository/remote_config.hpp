@@ -25,10 +25,18 @@ struct RemoteConfig {
     std::string ed25519_file;
     /// verification-ed25519-key, or empty: a key in base64
     std::string ed25519_key;
+    /// collection-id, or empty
+    std::string collection;
 
     /// Whether commits are accepted only with a signature of some kind.
     [[nodiscard]] bool verifies() const { return verifies_by_gpg || !sign_verify.empty(); }
 };
+
+/// Whether devices that follow one of the remotes `before`, whichever, find it among those of the
+/// image `after`, which replaces it: their own files of /etc are those of the image. Without any
+/// before, they have others.
+[[nodiscard]] bool keeps_a_remote(const std::vector<RemoteConfig>& before,
+                                  const std::vector<RemoteConfig>& after);
 
 /// The remotes in the text of such a file, in its order; none if ostree could not read it.
 [[nodiscard]] std::vector<RemoteConfig> read_remotes(std::string_view text);

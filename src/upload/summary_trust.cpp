@@ -74,7 +74,7 @@ void require_own_signature(const PublishedState& local, const SummaryKeys& keys,
 void require_signed_heads(const Context& ctx, const PublishedState& local) {
     for (const auto& [ref, checksum] : local.refs()) {
         const CommitView head = local.view().commit_at(checksum, ref);
-        require_signed_commit(ctx, head, head);
+        require_acceptable(ctx, head, head);
     }
 }
 
@@ -162,7 +162,7 @@ void SummaryKeys::add(const CommitView& image, bool runs) {
             demanded_by_ = image.info().name;
         }
         if (!remote.key_paths.empty()) {
-            for (Certificate& key : keys_of_remote(image, remote.name)) {
+            for (Certificate& key : keys_of_remote(image, {}, remote.name)) {
                 if (std::ranges::none_of(gpg_, [&](const Certificate& known) {
                         return known.packets == key.packets;
                     })) {
@@ -171,7 +171,7 @@ void SummaryKeys::add(const CommitView& image, bool runs) {
             }
         }
         if (!remote.sign_verify.empty() || !remote.sign_verify_summary.empty()) {
-            std::ranges::move(ed25519_keys_of(image, remote), std::back_inserter(ed25519_));
+            std::ranges::move(ed25519_keys_of(image, {}, remote), std::back_inserter(ed25519_));
         }
     }
 }

@@ -57,10 +57,16 @@ TEST_F(ContainersTableTest, ADigestIsPulledAndTheTagIsTheName) {
 }
 
 TEST_F(ContainersTableTest, TheStoreIsInTheCommit) {
-    EXPECT_EQ(refused("[[containers]]\nsource = \"a\"\n[customizations.containers-storage]\n"
-                      "destination-path = \"/var/lib/images\"\n"),
-              "error: b.toml:8:20: [[containers]] cannot be in /var/lib/images: a commit has no "
-              "content below /var");
+    EXPECT_EQ(
+        refused("[[containers]]\nsource = \"a\"\n[customizations.containers-storage]\n"
+                "destination-path = \"/var/lib/images\"\n"),
+        "error: b.toml:8:20: [[containers]] cannot be in /var/lib/images: that is the device's, "
+        "and a commit has nothing there");
+    EXPECT_NE(refused("[[containers]]\nsource = \"a\"\n[customizations.containers-storage]\n"
+                      "destination-path = \"/usr/local/share/images\"\n")
+                  .find("[[containers]] cannot be in /usr/local/share/images"),
+              std::string::npos)
+        << "a link into /var";
 }
 
 TEST_F(ContainersTableTest, MistakesHaveALine) {

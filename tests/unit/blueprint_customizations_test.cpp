@@ -185,6 +185,10 @@ TEST_F(CustomizationsTest, dnf_subscription_fips_and_image_store) {
     EXPECT_FALSE(blueprint.subscription->subscription_manager_plugin);
     EXPECT_EQ(blueprint.subscription->manage_repos, true);
     EXPECT_EQ(blueprint.subscription->auto_registration, true);
+    EXPECT_NE(fault("[customizations.containers-storage]\ndestination-path = "
+                    "\"/var/lib/containers/storage\"\n")
+                  .find("is where the device has its own images"),
+              std::string::npos);
     EXPECT_EQ(fault("[customizations.containers-storage]\ndestination-path = \"/etc/x\"\n"),
               "b.toml:3:20: \"customizations.containers-storage.destination-path\" must be a "
               "directory below /usr or /var, not \"/etc/x\"");

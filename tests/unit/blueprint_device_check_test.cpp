@@ -48,6 +48,21 @@ TEST_F(DeviceCheck, AFileThatAKeyWritesTooIsRefused) {
     EXPECT_THAT(check(), HasSubstr("also written by customizations.timezone.ntpservers"));
 }
 
+TEST_F(DeviceCheck, ADirectoryThatNoDeviceHasIsRefused) {
+    FileRequest& file = blueprint_.files.emplace_back();
+    file.location = {"b.toml", 9, 1};
+    for (const char* path : {"/etc/x", "/opt/x/y", "/lib/x", "/usr", "/mnt/x", "/home"}) {
+        file.path = path;
+        EXPECT_EQ(check(), "") << path;
+    }
+    file.path = "/data";
+    EXPECT_EQ(check(), "b.toml:9:1: an image cannot carry /data: a device has no /data");
+    file.path = "/data/x";
+    EXPECT_EQ(check(), "b.toml:9:1: an image cannot carry /data/x: a device has no /data");
+    blueprint_.image.volumes.emplace_back().mounts = {{"/data", ""}};
+    EXPECT_EQ(check(), "");
+}
+
 TEST_F(DeviceCheck, HashesAreThoseThatTheDistributionKnows) {
     user().password = "$y$j9T$salt$hash";
     for (const char* knows : {"rhel-9.4", "rhel-10.0", "fedora-38", "lab-8"}) {

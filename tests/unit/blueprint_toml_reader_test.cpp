@@ -243,6 +243,10 @@ TEST_F(BlueprintTest, hostile_names_and_paths) {
               "hint: remove it: a device would not boot\n"
               "error: b.toml:3:10: the kernel argument \"ro\" cannot be set: boot entries have rw: "
               "with ro, /etc and /var would stay read-only\n");
+    EXPECT_EQ(failure_of("[customizations.kernel]\nappend = 'quiet -- single'\n"),
+              "error: b.toml:3:10: the kernel argument \"--\" cannot be set: the kernel gives all "
+              "that follows to init, also what others add\n"
+              "hint: remove it: a device would not boot\n");
     EXPECT_EQ(
         failure_of("[customizations.kernel]\nappend = 'rd.luks.options=discard "
                    "rd.luks.name=d9d1e345-9100-863e-a8df-7e85cffab13f=root init=/x'\n"),

@@ -49,6 +49,7 @@ TEST_F(Accounts, HomeAndKeyReachTheDevice) {
     EXPECT_NE(lines.find("C /var/home/admin/.bashrc 0644 admin admin - /etc/skel/.bashrc\n"),
               std::string::npos);
     EXPECT_NE(lines.find("d /var/home/admin/.ssh 0700 admin admin -\n"), std::string::npos);
+    add_keys(ctx, users, tree);
     EXPECT_EQ(text("/usr/share/edgegpu/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
 }
 
@@ -62,6 +63,7 @@ TEST_F(Accounts, HomesOfAParentsUsersStay) {
     const std::string both = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
     EXPECT_EQ(both.find(homes), 0U) << both;
     EXPECT_NE(both.find("C /var/home/second/.bashrc"), std::string::npos);
+    add_keys(ctx, users, tree);
     EXPECT_EQ(text("/etc/ssh/sshd_config"),
               "AuthorizedKeysFile /usr/share/edgegpu/authorized_keys.d/%u\n");
     add_accounts(ctx, users, groups, seeds, tree);
@@ -70,7 +72,7 @@ TEST_F(Accounts, HomesOfAParentsUsersStay) {
 
 TEST_F(Accounts, SshdReadsKeysOfTheImage) {
     file("/etc/ssh/sshd_config", "AuthorizedKeysFile none\n");
-    add_accounts(ctx, users, groups, seeds, tree);
+    add_keys(ctx, users, tree);
     EXPECT_EQ(text("/etc/ssh/sshd_config"),
               "AuthorizedKeysFile /usr/share/edgegpu/authorized_keys.d/%u\n");
 }

@@ -138,10 +138,10 @@ TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
     const std::string key("\x98\x08\x04\0\0\0\0\x01\0\0", 10);
     host_file("key.gpg", fmt::format("{0}{0}", block));
     blueprint.ostree.url = "https://edge.example/repo";
-    add_remote(ctx, blueprint.ostree, "", tree);
+    add_remote(ctx, blueprint.ostree, "", {}, tree);
     EXPECT_EQ(console.warnings().size(), 1U);
     blueprint.ostree.gpg_public_key = scratch / "key.gpg";
-    add_remote(ctx, blueprint.ostree, "", tree);
+    add_remote(ctx, blueprint.ostree, "", {}, tree);
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
               "gpgkeypath=/etc/pki/edgegpu/edge.gpg\n");
@@ -152,14 +152,14 @@ TEST_F(Files, RemoteVerifiesWithTheKeyOfTheBlueprint) {
               "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0"
               "Zgw=\n-----END PUBLIC KEY-----\n");
     blueprint.ostree.ed25519_public_key = scratch / "key.pem";
-    add_remote(ctx, blueprint.ostree, "", tree);
+    add_remote(ctx, blueprint.ostree, "", {}, tree);
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=true\n"
               "gpgkeypath=/etc/pki/edgegpu/edge.gpg\nsign-verify=ed25519;\n"
               "verification-ed25519-file=/etc/pki/edgegpu/edge.ed25519\n");
     EXPECT_EQ(text("/etc/pki/edgegpu/edge.ed25519"), line);
     blueprint.ostree.gpg_public_key.clear();
-    add_remote(ctx, blueprint.ostree, "", tree);
+    add_remote(ctx, blueprint.ostree, "", {}, tree);
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=false\n"
               "sign-verify=ed25519;\nverification-ed25519-file=/etc/pki/edgegpu/edge.ed25519\n");
@@ -170,14 +170,30 @@ TEST_F(Files, RemoteIsReachedAsTheParentsWas) {
          "[remote \"other\"]\nproxy=http://other\n[remote \"edge\"]\nurl=http://x\n"
          "sign-verify=ed25519;\nproxy=http://proxy:3128\ntls-ca-path=/etc/ca.pem\n");
     blueprint.ostree.url = "https://edge.example/repo";
-    add_remote(ctx, blueprint.ostree, "", tree);
+    add_remote(ctx, blueprint.ostree, "", {}, tree);
     const std::string begin =
         "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=false\n";
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               begin + "proxy=http://proxy:3128\ntls-ca-path=/etc/ca.pem\n");
-    add_remote(ctx, blueprint.ostree, "http://new:3128", tree);
+    add_remote(ctx, blueprint.ostree, "http://new:3128", {}, tree);
     EXPECT_EQ(text("/etc/ostree/remotes.d/edge.conf"),
               begin + "proxy=http://new:3128\ntls-ca-path=/etc/ca.pem\n");
+}
+
+TEST_F(Files, WhatTheBlueprintsOwnFileSaysOfTheRemoteStays) {
+    const std::string path = "/etc/ostree/remotes.d/edge.conf";
+    const std::string set =
+        "[remote \"edge\"]\nurl=http://x\ngpg-verify-summary=true\nhttp2=false\n";
+    blueprint.ostree.url = "https://edge.example/repo";
+    file(path, set);
+    add_remote(ctx, blueprint.ostree, "", {{path, {"remote.conf", true}}}, tree);
+    EXPECT_EQ(text(path),
+              "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=false\n"
+              "gpg-verify-summary=true\nhttp2=false\n");
+    file(path, set);
+    add_remote(ctx, blueprint.ostree, "", {}, tree);
+    EXPECT_EQ(text(path), "[remote \"edge\"]\nurl=https://edge.example/repo\ngpg-verify=false\n")
+        << "that of a parent is about another server";
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ protected:
              "root:*::0:99999:7:::\nop:" + password + "::0:99999:7::" + expires + ":\n", 0000);
     }
     std::string refused(LoginSource source = LoginSource::image) {
-        return error_of([&] { require_login(ctx, {user_}, source, tree); });
+        return error_of([&] { require_login(ctx, {user_}, source, {}, tree); });
     }
     // NOLINTNEXTLINE(*-non-private-*)
     UserRequest user_;
@@ -75,7 +75,7 @@ TEST_F(Login, OneOfSeveralWhoCannotIsSaid) {
     UserRequest locked = backup;
     locked.key.clear();
     locked.password = "!";
-    require_login(ctx, {user_, backup, locked}, LoginSource::image, tree);
+    require_login(ctx, {user_, backup, locked}, LoginSource::image, {}, tree);
     EXPECT_EQ(
         console.warnings(),
         std::vector<std::string>{"b.toml:9:1: cannot log in: backup has the shell /sbin/nologin"});
@@ -84,7 +84,7 @@ TEST_F(Login, OneOfSeveralWhoCannotIsSaid) {
 TEST_F(Login, UsersWithoutCredentialsWereJudgedBefore) {
     user_.key.clear();
     EXPECT_EQ(refused(), "");
-    EXPECT_EQ(error_of([&] { require_login(ctx, {}, LoginSource::image, tree); }), "");
+    EXPECT_EQ(error_of([&] { require_login(ctx, {}, LoginSource::image, {}, tree); }), "");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ protected:
         file("/etc/nvidia-container-runtime/config.toml",
              "[nvidia-container-runtime]\nruntimes = [\"runc\", \"crun\"]\n");
         file("/usr/share/containers/storage.conf", "[storage]\ndriver = \"overlay\"\n");
-        file("/usr/share/zoneinfo/Europe/Berlin", "");
+        file("/usr/share/zoneinfo/Europe/Berlin", "TZif");
         file("/usr/share/crypto-policies/FIPS/a.txt", "");
         file("/usr/lib/dracut/modules.d/01fips/module-setup.sh", "");
         file("/usr/lib/modules/" + tree.kernel + "/.vmlinuz.hmac", "");

@@ -44,7 +44,7 @@ TEST(KernelArgumentsProblem, ThoseThatABootEntryCanHave) {
     for (const Arguments& good : {Arguments{},
                                   {"quiet", "console=ttyS0,115200n8", "security=selinux"},
                                   {"dyndbg=\"file drivers/usb/* +p\"", "\"a b\"", "x="},
-                                  {"a=#1,{2}*", "dyndbg=\"file a +p; file b +p & <c>\"", "--", "x"},
+                                  {"a=#1,{2}*", "dyndbg=\"file a +p; file b +p & <c>\"", "x"},
                                   {"rootflags=x", "ostreex=1", "rdinit=/x", "rd.luks.uuid=U"}}) {
         EXPECT_EQ(kernel_arguments_problem(good), "");
     }

@@ -33,5 +33,14 @@ TEST(RemoteConfigTest, HasAllRemotesAndTheirKeys) {
     EXPECT_TRUE(read_remotes("no group\n").empty()) << "what ostree cannot read";
 }
 
+TEST(RemoteConfigTest, OneOfThoseThatDevicesFollowHasToStay) {
+    const std::vector<RemoteConfig> both = read_remotes("[remote \"a\"]\n[remote \"b\"]\n");
+    const std::vector<RemoteConfig> other = read_remotes("[remote \"c\"]\n");
+    EXPECT_TRUE(keeps_a_remote(both, read_remotes("[remote \"b\"]\n")));
+    EXPECT_TRUE(keeps_a_remote({}, other)) << "devices have one that the image does not bring";
+    EXPECT_FALSE(keeps_a_remote(both, other));
+    EXPECT_FALSE(keeps_a_remote(both, {}));
+}
+
 }  // namespace
 }  // namespace edgegpu

@@ -7,7 +7,9 @@
 #include "blueprint/toml/validate.hpp"
 #include "embedded_firstboot.hpp"
 #include "support/source_location.hpp"
+#include "support/text/deployed_path.hpp"
 #include "support/text/shell_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -118,6 +120,15 @@ void read_container_store(const TableReader& table, Blueprint& blueprint) {
         throw error_at(at, "\"{}\" must be a directory below /usr or /var, not \"{}\"",
                        table.full_name("destination-path"), path)
             .hinted("as in \"/usr/share/containers/storage\"");
+    }
+    const std::string deployed = deployed_path(path);
+    // podman and CRI-O write to it, and lock it otherwise than one that is only read.
+    if (is_below(deployed, "/var/lib/containers/storage")) {
+        throw error_at(at, "\"{}\": {} is where the device has its own images",
+                       table.full_name("destination-path"), path)
+            .hinted(
+                "an additional store needs a directory of its own, as in "
+                "\"/var/lib/containers/more\"");
     }
     blueprint.container_store = path;
     blueprint.container_store_location = at;

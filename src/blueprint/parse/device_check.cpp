@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "blueprint/distro/distro.hpp"
+#include "blueprint/volume_mounts.hpp"
 #include "support/error.hpp"
+#include "support/text/deployed_path.hpp"
 
 namespace edgegpu {
 
@@ -44,6 +46,27 @@ void check_written_twice(const Blueprint& blueprint, Mistakes& mistakes) {
     }
 }
 
+/// Devices have no other directories in / than the image and those of volumes.
+void check_top_levels(const Blueprint& blueprint, Mistakes& mistakes) {
+    const std::vector<std::string> points = mount_points_of(blueprint.image.volumes);
+    const auto has = [](const auto& names, std::string_view path) {
+        return std::ranges::find(names, path) != names.end();
+    };
+    for (const FileRequest& file : blueprint.files) {
+        const std::string top = file.path.substr(0, file.path.find('/', 1));
+        if (!has(top_level_directories, top) && !has(merged_directories, top) &&
+            !has(points, top)) {
+            mistakes.add(
+                error_at(file.location, "an image cannot carry {}: a device has no {}", file.path,
+                         top)
+                    .hinted("use a directory below /var, which devices may write to, or /usr; a "
+                            "volume gets one: [[customizations.filesystem]] with mountpoint = "
+                            "\"" +
+                            top + "\""));
+        }
+    }
+}
+
 /// libxcrypt has these since 4.2 and 4.3 (its NEWS); Enterprise Linux 8 has 4.1.1.
 bool knows_hash(std::string_view distro, std::string_view hash) {
     const std::string_view version = enterprise_version(distro);
@@ -58,6 +81,7 @@ bool knows_hash(std::string_view distro, std::string_view hash) {
 void check_device(const Blueprint& blueprint, std::time_t now, Mistakes& mistakes,
                   std::vector<std::string>& warnings) {
     check_written_twice(blueprint, mistakes);
+    check_top_levels(blueprint, mistakes);
     constexpr std::time_t day = 86400;
     for (const UserRequest& user : blueprint.users) {
         if (!knows_hash(blueprint.distro, user.password.value_or(""))) {

@@ -14,6 +14,7 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
 #include "blueprint/toml/variables.hpp"
+#include "support/text/deployed_path.hpp"
 
 namespace edgegpu {
 
@@ -237,10 +238,12 @@ ReadBlueprint read_blueprint(const fs::path& path, const BlueprintOptions& optio
     root.attempt([&] { read_image_table(root, scope, blueprint); });
     read_excludes(root, blueprint);
     root.with_table("customizations", read_customizations, blueprint);
-    if (!blueprint.containers.empty() && blueprint.container_store.starts_with("/var/")) {
+    if (!blueprint.containers.empty() &&
+        is_path_of_device(deployed_path(blueprint.container_store))) {
         root.note(
             error_at(blueprint.container_store_location,
-                     "[[containers]] cannot be in {}: a commit has no content below /var",
+                     "[[containers]] cannot be in {}: that is the device's, and a commit has "
+                     "nothing there",
                      blueprint.container_store)
                 .hinted("use a directory below /usr, as in \"/usr/share/containers/storage\""));
     }

@@ -101,10 +101,27 @@ WaveRequest wave_of(const RolloutCommand& command, const std::string& commit, st
     return request;
 }
 
+/// A rollout that begins before the plan that it follows has begun long ago for devices: all of
+/// them would have their turn at once. One of two machines has a wrong clock.
+void require_clock(const std::optional<RolloutPlan>& before, std::int64_t now) {
+    if (before && before->serial > now + rollout_hour) {
+        throw error(ErrorKind::usage,
+                    "{}: the plan that it has was made at {}, and here it is {}: devices would "
+                    "take a rollout from now on for one that began long ago",
+                    before->ref, minute_text(before->serial), minute_text(now))
+            .hinted(
+                "set the clock of this machine; if it was the other machine's that was wrong, say "
+                "when to begin: --at");
+    }
+}
+
 /// What the action makes of a plan.
 ChangedPlan change_of(const RolloutCommand& command, const RepositoryView& view,
                       const std::optional<RolloutPlan>& before, std::int64_t now) {
     if (command.action == "start") {
+        if (command.at.empty()) {
+            require_clock(before, now);
+        }
         return start_wave(before, command.ref, known_releases(view, command.ref),
                           wave_of(command, commit_of(view, command), now), now);
     }

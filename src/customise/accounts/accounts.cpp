@@ -338,7 +338,6 @@ void add_accounts(const Context& ctx, const std::vector<UserRequest>& users,
     accounts.write();
     if (!users.empty()) {
         add_homes(ctx, users, tree);
-        add_keys(ctx, users, tree);
     }
     declare_accounts(ctx, users, groups, tree);
 }

@@ -18,7 +18,7 @@ struct ParentAccounts;
 /// stays empty. An existing user gets the blueprint's values; its uid and a group's gid cannot be
 /// changed.
 ///
-/// Then adds homes and keys (user_homes.hpp), and the declarations from which upgraded devices
+/// Then adds homes (user_homes.hpp), and the declarations from which upgraded devices
 /// create their accounts (device_accounts.hpp).
 ///
 /// Throws ErrorKind::usage with the blueprint's line for a number that is taken or differs from

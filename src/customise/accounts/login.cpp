@@ -1,6 +1,7 @@
 #include "customise/accounts/login.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,10 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "customise/accounts/sshd_settings.hpp"
+#include "customise/accounts/user_homes.hpp"
 #include "image/account_files.hpp"
 #include "support/error.hpp"
 #include "support/source_location.hpp"
 #include "support/text/number.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -59,6 +63,38 @@ std::string why_not(const UserRequest& user, bool sshd, std::int64_t time,
                 : std::string("has a key and no password, and no sshd starts in the image");
 }
 
+std::vector<std::string> groups_of(const std::string& user, const AccountFile& passwd,
+                                   const AccountFile& group) {
+    std::vector<std::string> names;
+    const std::string own = field_of(passwd.find(user), 3);
+    for (const AccountFile::Row& row : group.rows) {
+        const std::string all = row.size() > 3 ? row[3] : std::string();
+        const auto members = words_of(all, ",");
+        if (field_of(&row, 2) == own || std::ranges::find(members, user) != members.end()) {
+            names.push_back(row.front());
+        }
+    }
+    return names;
+}
+
+/// What sshd says of those who have a key, where the blueprint has a part in its configuration:
+/// that of packages lets in whom `add_keys` gives a key.
+std::map<std::string, SshdSettings> settings_of(const Context& ctx,
+                                                const std::vector<UserRequest>& users,
+                                                const PlacedPaths& placed, const Tree& tree) {
+    const auto configuration = placed.lower_bound("/etc/ssh/");
+    std::vector<std::string> names;
+    for (const UserRequest& user : users) {
+        if (!user.key.empty()) {
+            names.push_back(user.name);
+        }
+    }
+    const bool asked = configuration != placed.end() &&
+                       configuration->first.starts_with("/etc/ssh/") && !names.empty() &&
+                       find_entry(tree, "/usr/sbin/sshd") != nullptr;
+    return asked ? ask_sshd(ctx, names, tree) : std::map<std::string, SshdSettings>();
+}
+
 /// Of users that were given a key or password to log in with. A locked password is one not to.
 void warn_of_refused(const Context& ctx,
                      const std::vector<std::pair<const UserRequest*, std::string>>& refused) {
@@ -72,20 +108,28 @@ void warn_of_refused(const Context& ctx,
 }  // namespace
 
 void require_login(const Context& ctx, const std::vector<UserRequest>& users, LoginSource source,
-                   const Tree& tree) {
+                   const PlacedPaths& placed, const Tree& tree) {
     if (source == LoginSource::none) {
         return;
     }
     const AccountFile passwd = read_accounts(tree, "/etc/passwd");
     const AccountFile shadow = read_accounts(tree, "/etc/shadow");
+    const AccountFile group = read_accounts(tree, "/etc/group");
     const bool sshd = sshd_starts(tree);
+    const std::map<std::string, SshdSettings> settings = settings_of(ctx, users, placed, tree);
     std::vector<std::pair<const UserRequest*, std::string>> refused;
     bool somebody = source != LoginSource::image;
     for (const UserRequest& user : users) {
         if (user.key.empty() && !user.password) {
             continue;
         }
-        const std::string reason = why_not(user, sshd, ctx.source_date_epoch, passwd, shadow);
+        std::string reason = why_not(user, sshd, ctx.source_date_epoch, passwd, shadow);
+        const auto asked = settings.find(user.name);
+        if (reason.empty() && asked != settings.end() &&
+            !is_usable_password(field_of(shadow.find(user.name), 1))) {
+            reason = sshd_refusal(asked->second, user.name, groups_of(user.name, passwd, group),
+                                  authorized_keys_file);
+        }
         if (reason.empty()) {
             somebody = true;
         } else {

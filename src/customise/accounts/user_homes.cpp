@@ -99,7 +99,7 @@ void add_keys(const Context& ctx, const std::vector<UserRequest>& users, Tree& t
         }
     }
     if (any) {
-        add_authorized_keys_file(ctx, fmt::format("{}/%u", key_directory), tree);
+        add_authorized_keys_file(ctx, authorized_keys_file, tree);
     }
 }
 

@@ -111,29 +111,51 @@ std::string ed25519_settings(const Context& ctx, const OstreeRequest& ostree, Tr
     return fmt::format("sign-verify=ed25519;\nverification-ed25519-file={}\n", file);
 }
 
-/// What the image says already of how devices reach the remote, as that of `[parent]` may: whoever
-/// writes the remote anew does not know it.
-std::string reaching_settings(const Context& ctx, const Tree& tree, const std::string& file,
-                              const std::string& remote, bool has_proxy) {
-    if (find_entry(tree, file) == nullptr) {
-        return {};
-    }
+/// The file that configures a remote.
+struct RemoteFile {
+    std::string path;
+    /// It was one of the blueprint's own.
+    bool of_blueprint = false;
+};
+
+/// Whether the remote keeps a setting that its file in the image has already. `[ostree]` does not
+/// know how devices reach the remote; in a file of the blueprint (`own_file`) everything else is
+/// meant as well, while that of a `[parent]` is about another server.
+bool stays(std::string_view key, bool own_file, bool has_proxy) {
     static constexpr std::array<std::string_view, 4> reaching{
         "proxy", "tls-ca-path", "tls-client-cert-path", "tls-client-key-path"};
+    static constexpr std::array<std::string_view, 6> written{"url",
+                                                             "gpg-verify",
+                                                             "gpgkeypath",
+                                                             "sign-verify",
+                                                             "verification-ed25519-file",
+                                                             "verification-ed25519-key"};
+    if (has_proxy && key == "proxy") {
+        return false;
+    }
+    return own_file ? std::ranges::find(written, key) == written.end()
+                    : std::ranges::find(reaching, key) != reaching.end();
+}
+
+std::string other_settings(const Context& ctx, const RemoteFile& file, const std::string& remote,
+                           bool has_proxy, const Tree& tree) {
+    if (find_entry(tree, file.path) == nullptr) {
+        return {};
+    }
     std::string kept;
     bool own = false;
-    const std::string before = read_entry(tree, file);
+    const std::string before = read_entry(tree, file.path);
     for (const std::string_view line : lines_of(before)) {
         if (line.starts_with('[')) {
             own = trim_end(line) == fmt::format("[remote \"{}\"]", remote);
             continue;
         }
         const std::string_view key = trim_end(line.substr(0, line.find('=')));
-        if (own && std::ranges::find(reaching, key) != reaching.end() &&
-            !(has_proxy && key == "proxy")) {
+        const bool setting = line.find('=') != std::string_view::npos && !key.starts_with('#');
+        if (own && setting && stays(key, file.of_blueprint, has_proxy)) {
             kept += fmt::format("{}\n", line);
             ctx.console->note(fmt::format("{} of remote '{}' stays as {} of the image has it", key,
-                                          remote, file));
+                                          remote, file.path));
         }
     }
     return kept;
@@ -142,7 +164,7 @@ std::string reaching_settings(const Context& ctx, const Tree& tree, const std::s
 }  // namespace
 
 void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::string& proxy,
-                Tree& tree) {
+                const PlacedPaths& placed, Tree& tree) {
     if (ostree.url.empty()) {
         return;
     }
@@ -161,9 +183,11 @@ void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::stri
     if (!proxy.empty()) {
         text += fmt::format("proxy={}\n", proxy);
     }
-    const std::string file = fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote);
-    text += reaching_settings(ctx, tree, file, ostree.remote, !proxy.empty());
-    put_entry(tree, file, make_file_entry(ctx, text, 0644));
+    RemoteFile file;
+    file.path = fmt::format("/etc/ostree/remotes.d/{}.conf", ostree.remote);
+    file.of_blueprint = placed.contains(file.path);
+    text += other_settings(ctx, file, ostree.remote, !proxy.empty(), tree);
+    put_entry(tree, file.path, make_file_entry(ctx, text, 0644));
 }
 
 }  // namespace edgegpu

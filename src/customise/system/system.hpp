@@ -3,6 +3,7 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "customise/units/unit_check.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 
@@ -21,8 +22,9 @@ void set_locale(const Context& ctx, const LocaleRequest& locale, Tree& tree);
 
 /// If `[ostree] url` is set, writes /etc/ostree/remotes.d/REMOTE.conf, and the public key below
 /// /etc/pki/edgegpu. Without a key the remote is not verified, with a warning. `proxy` may be
-/// empty.
+/// empty. Of the remote's file in the image, what `[ostree]` does not say stays if the file is one
+/// of `placed` (of the blueprint); of any other, how devices reach the remote.
 void add_remote(const Context& ctx, const OstreeRequest& ostree, const std::string& proxy,
-                Tree& tree);
+                const PlacedPaths& placed, Tree& tree);
 
 }  // namespace edgegpu

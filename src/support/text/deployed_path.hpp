@@ -22,6 +22,15 @@ inline constexpr std::array<MovedDirectory, 7> moved_directories{{{"/home", "/va
                                                                   {"/media", "/run/media"},
                                                                   {"/usr/local", "/var/usrlocal"}}};
 
+/// What a commit may have in /, beside the mount points of volumes: on devices nothing is made
+/// there.
+inline constexpr std::array<std::string_view, 17> top_level_directories{
+    "/boot", "/dev", "/etc", "/home", "/media",   "/mnt", "/opt", "/ostree", "/proc",
+    "/root", "/run", "/srv", "/sys",  "/sysroot", "/tmp", "/usr", "/var"};
+/// Links into /usr there.
+inline constexpr std::array<std::string_view, 6> merged_directories{"/bin",   "/sbin",  "/lib",
+                                                                    "/lib32", "/lib64", "/libx32"};
+
 /// The path with such a link resolved: "/home/x" → "/var/home/x"; other paths are returned
 /// unchanged.
 [[nodiscard]] std::string deployed_path(std::string_view path);
