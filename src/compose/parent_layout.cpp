@@ -13,6 +13,7 @@
 #include "support/text/deployed_path.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
+#include "support/tmpfiles_line.hpp"
 
 namespace edgegpu {
 
@@ -68,29 +69,6 @@ void join_accounts(const Context& ctx, Tree& tree, const std::string& name) {
     tree.entries.erase(base);
 }
 
-/// The inverse of escape_tmpfiles_path; nothing if there is a specifier in it.
-std::optional<std::string> unescape_tmpfiles_path(std::string_view text) {
-    std::string path;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%') {
-            if (i + 1 == text.size() || text[i + 1] != '%') {
-                return std::nullopt;
-            }
-            path += text[++i];
-        } else if (text.substr(i, 2) == "\\x" && i + 3 < text.size()) {
-            const auto byte = whole_number<unsigned>(text.substr(i + 2, 2), 16);
-            if (!byte) {
-                return std::nullopt;
-            }
-            path += static_cast<char>(*byte);
-            i += 3;
-        } else {
-            path += text[i];
-        }
-    }
-    return path;
-}
-
 /// Puts into /var and /run what lines of tmpfiles.d(5) make there.
 class VarContent {
 public:
@@ -103,9 +81,9 @@ public:
     void add(const std::string& file, bool copies) {
         const std::string text = read_entry(tree_, file);
         for (const std::string_view line : lines_of(text)) {
-            const std::vector<std::string_view> words = words_of(line, " \t");
-            if (words.size() >= 2 && words[1].starts_with(copies ? "/" : "/var/")) {
-                add_line(words, copies);
+            const std::optional<TmpfilesLine> parsed = parse_tmpfiles_line(line);
+            if (parsed && parsed->path.starts_with(copies ? "/" : "/var/")) {
+                add_line(*parsed, copies);
             }
         }
     }
@@ -120,26 +98,26 @@ private:
         return entry_at(tree_, path.substr(0, path.rfind('/')), EntryType::directory) != nullptr;
     }
 
-    void add_line(const std::vector<std::string_view>& words, bool copies) {
-        std::optional<std::string> path = unescape_tmpfiles_path(words[1]);
+    void add_line(const TmpfilesLine& line, bool copies) {
+        std::optional<std::string> path = without_specifiers(line.path);
         if (path && path->size() > 1 && path->ends_with('/')) {
             path->pop_back();
         }
         if (!path || tree_.entries.contains(*path) || (!copies && !has_parent(*path))) {
             return;
         }
-        const char type = words[0].front();
+        const char type = line.type.front();
         Entry entry;
         if (std::string_view("dDvqQ").find(type) != std::string_view::npos) {
             entry = directory_entry(0755);
-        } else if (type == 'L' && words.size() > 6) {
-            const std::optional<std::string> target = unescape_tmpfiles_path(words[6]);
+        } else if (type == 'L' && !line.argument.empty()) {
+            const std::optional<std::string> target = without_specifiers(line.argument);
             if (target) {
                 put_entry(tree_, *path, link_to(*target));
             }
             return;
-        } else if (type == 'C' && copies && words.size() > 6) {
-            const std::optional<std::string> source = unescape_tmpfiles_path(words[6]);
+        } else if (type == 'C' && copies && !line.argument.empty()) {
+            const std::optional<std::string> source = without_specifiers(line.argument);
             const Entry* factory = source ? find_entry(tree_, *source) : nullptr;
             if (factory == nullptr || factory->type != EntryType::file) {
                 return;
@@ -148,11 +126,9 @@ private:
         } else {
             return;
         }
-        if (words.size() > 2 && words[2] != "-") {
-            entry.mode = whole_number<unsigned>(words[2], 8).value_or(entry.mode) & 07777U;
-        }
-        entry.uid = words.size() > 3 ? number_of(words[3], users_) : 0;
-        entry.gid = words.size() > 4 ? number_of(words[4], groups_) : 0;
+        entry.mode = whole_number<unsigned>(line.mode, 8).value_or(entry.mode) & 07777U;
+        entry.uid = number_of(line.user, users_);
+        entry.gid = number_of(line.group, groups_);
         put_entry(tree_, *path, entry);
     }
 

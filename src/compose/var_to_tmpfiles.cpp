@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "support/error.hpp"
 #include "support/text/deployed_path.hpp"
 #include "support/text/text.hpp"
+#include "support/tmpfiles_line.hpp"
 
 namespace edgegpu {
 
@@ -20,14 +22,6 @@ namespace {
 constexpr std::size_t shown_files = 10;
 
 using Strings = std::vector<std::string>;
-
-std::string_view next_word(std::string_view& line) {
-    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-    const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
-    const std::string_view word = line.substr(begin, end - begin);
-    line.remove_prefix(end);
-    return word;
-}
 
 /// The tree's tmpfiles.d files below `directory`, in the order of their names.
 Strings configuration_files(const Tree& tree, const std::string& directory) {
@@ -54,24 +48,27 @@ std::map<std::string, std::string> read_claimed(const Tree& tree) {
         for (const std::string& file : configuration_files(tree, directory)) {
             const std::string content = read_entry(tree, file);
             for (const std::string_view line : lines_of(content)) {
-                const std::vector<std::string_view> words = words_of(line, " \t");
-                if (words.size() < 2 || !words[1].starts_with('/')) {
+                const std::optional<TmpfilesLine> parsed = parse_tmpfiles_line(line);
+                std::optional<std::string> path =
+                    parsed ? without_specifiers(parsed->path) : std::nullopt;
+                if (!path || !path->starts_with('/')) {
                     continue;
                 }
-                const std::string_view type = words[0];
-                std::string path(words[1]);
-                if (path.size() > 1 && path.ends_with('/')) {
-                    path.pop_back();
+                const char type = parsed->type[0];
+                if (path->size() > 1 && path->ends_with('/')) {
+                    path->pop_back();
                 }
                 // Other types change or remove existing paths.
-                if (std::string_view("dDvqQLfFCpcb").find(type[0]) == std::string_view::npos) {
+                if (std::string_view("dDvqQLfFCpcb").find(type) == std::string_view::npos) {
                     continue;
                 }
                 std::string source;
-                if (type[0] == 'C' || type[0] == 'L') {
-                    source = words.size() > 6 ? std::string(words[6]) : factory_path(path);
+                if (type == 'C' || type == 'L') {
+                    source = parsed->argument.empty()
+                                 ? factory_path(*path)
+                                 : without_specifiers(parsed->argument).value_or("");
                 }
-                claimed.emplace(std::move(path), std::move(source));
+                claimed.emplace(std::move(*path), std::move(source));
             }
         }
     }
@@ -129,20 +126,6 @@ bool is_mount_or_made_anyway(std::string_view path) {
 
 }  // namespace
 
-std::string escape_tmpfiles_path(std::string_view path) {
-    std::string escaped;
-    for (const char c : path) {
-        if (c == '%') {
-            escaped += "%%";
-        } else if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '\\') {
-            escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-            escaped += c;
-        }
-    }
-    return escaped;
-}
-
 void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     const auto users = account_names(read_accounts(tree, "/etc/passwd"));
     const auto groups = account_names(read_accounts(tree, "/etc/group"));
@@ -155,7 +138,7 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     Strings files;
     Strings lost;
     for (const auto& [path, entry] : taken) {
-        const std::string place = escape_tmpfiles_path(path);
+        const std::string place = tmpfiles_path(path);
         const std::string user = account_name(users, entry.uid);
         const std::string group = account_name(groups, entry.gid);
         if (is_mount_or_made_anyway(path)) {
@@ -170,11 +153,11 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
         if (entry.type == EntryType::directory) {
             lines += fmt::format("d {} {:04o} {} {} -\n", place, entry.mode, user, group);
         } else if (entry.type == EntryType::symlink) {
-            lines += fmt::format("L {} - - - - {}\n", place, escape_tmpfiles_path(entry.target));
+            lines += fmt::format("L {} - - - - {}\n", place, tmpfiles_argument(entry.target));
         } else if (entry.type == EntryType::file) {
             const std::string factory = put_factory(tree, path, entry);
             lines += fmt::format("C {} {:04o} {} {} - {}\n", place, entry.mode, user, group,
-                                 escape_tmpfiles_path(factory));
+                                 tmpfiles_argument(factory));
             files.push_back(path);
         }
     }
@@ -190,12 +173,11 @@ void redirect_tmpfiles(const Context& ctx, Tree& tree) {
         const std::string before = read_entry(tree, file);
         std::string after;
         for (const std::string_view line : lines_of(before)) {
-            std::string_view rest = line;
-            const std::string_view type = next_word(rest);
-            const std::string_view path = next_word(rest);
-            const std::string deployed = deployed_path(path);
-            if (deployed != path && !type.starts_with('#')) {
-                after += fmt::format("{} {}{}\n", type, deployed, rest);
+            const std::optional<TmpfilesLine> parsed = parse_tmpfiles_line(line);
+            const std::string deployed = parsed ? deployed_path(parsed->path) : std::string();
+            if (parsed && deployed != parsed->path) {
+                after +=
+                    fmt::format("{} {}{}\n", parsed->type, tmpfiles_field(deployed), parsed->rest);
             } else {
                 after += fmt::format("{}\n", line);
             }

@@ -24,8 +24,4 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree);
 /// through links.
 void redirect_tmpfiles(const Context& ctx, Tree& tree);
 
-/// A path as a field of tmpfiles.d(5): specifiers (%), blanks, control characters, quotes and
-/// backslashes escaped.
-[[nodiscard]] std::string escape_tmpfiles_path(std::string_view path);
-
 }  // namespace edgegpu

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "compose/layout.hpp"
-#include "compose/var_to_tmpfiles.hpp"
 #include "customise_fixture.hpp"
 
 namespace edgegpu::test {
@@ -232,6 +231,19 @@ TEST_F(Layout, NotForAltfilesOf32Bits) {
     EXPECT_EQ(text("/usr/etc/nsswitch.conf"), "passwd: files\n");
 }
 
+TEST_F(Layout, NamesWithBlanksAreQuotedOnLinesOfTmpfiles) {
+    file("/opt/site tool/x", "x");
+    file("/var/lib/a b%c", "x");
+    file("/usr/lib/tmpfiles.d/app.conf", "d \"/srv/own one\" 0750 - - -\n");
+    directory("/var/srv/own one");
+    finish_layout(ctx, tree);
+    EXPECT_TRUE(has_line(R"(L "/var/opt/site tool" - - - - ../../usr/lib/opt/site\x20tool)"));
+    EXPECT_TRUE(
+        has_line(R"(C "/var/lib/a b%%c" 0644 root root - /usr/share/factory/var/lib/a\x20b%%c)"));
+    EXPECT_EQ(text("/usr/lib/tmpfiles.d/app.conf"), "d \"/var/srv/own one\" 0750 - - -\n");
+    EXPECT_FALSE(has_line("d \"/var/srv/own one\" 0755 root root -"));
+}
+
 TEST_F(Layout, WhatHasNoPlaceIsAnError) {
     file("/data/x", "");
     EXPECT_EQ(error_of([&] { finish_layout(ctx, tree); }).substr(0, 42),
@@ -242,10 +254,6 @@ TEST_F(Layout, ImageMustBeUsrMerged) {
     directory("/lib");
     EXPECT_NE(error_of([&] { finish_layout(ctx, tree); }).find("not usr-merged"),
               std::string::npos);
-}
-
-TEST(EscapeTmpfilesPath, EscapesBlanksAndSpecifiers) {
-    EXPECT_EQ(escape_tmpfiles_path("/a b%c"), "/a\\x20b%%c");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "customise/images/storage_conf.hpp"
 #include "embedded_container_store.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/tmpfiles_line.hpp"
 
 namespace edgegpu {
 
@@ -100,13 +101,15 @@ void add_container_store(const Context& ctx, const std::string& store, Tree& tre
     const std::string layers = store + "/overlay-layers";
     if (store.starts_with("/var/")) {
         put_entry(tree, "/usr/lib/tmpfiles.d/edgegpu-containers.conf",
-                  make_file_entry(ctx,
-                                  fmt::format("d {0} 0755 root root -\nd {1} 0755 root root -\n"
-                                              "d {2} 0755 root root -\n"
-                                              "f {1}/images.lock 0644 root root -\n"
-                                              "f {2}/layers.lock 0644 root root -\n",
-                                              store, images, layers),
-                                  0644));
+                  make_file_entry(
+                      ctx,
+                      fmt::format("d {} 0755 root root -\nd {} 0755 root root -\n"
+                                  "d {} 0755 root root -\n"
+                                  "f {} 0644 root root -\nf {} 0644 root root -\n",
+                                  tmpfiles_path(store), tmpfiles_path(images),
+                                  tmpfiles_path(layers), tmpfiles_path(images + "/images.lock"),
+                                  tmpfiles_path(layers + "/layers.lock")),
+                      0644));
         return;
     }
     for (const std::string& lock : {images + "/images.lock", layers + "/layers.lock"}) {
