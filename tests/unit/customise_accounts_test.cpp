@@ -53,6 +53,23 @@ TEST_F(Accounts, HomeAndKeyReachTheDevice) {
     EXPECT_EQ(text("/usr/share/edgegpu/authorized_keys.d/admin"), "ssh-ed25519 AAAA admin\n");
 }
 
+TEST_F(Accounts, HomesWithBlanksAreQuoted) {
+    file("/etc/skel/read me", "x");
+    users[0].home = "/home/ad min%b";
+    add_accounts(ctx, users, groups, seeds, tree);
+    const std::string lines = text("/usr/lib/tmpfiles.d/edgegpu-users.conf");
+    for (const char* line :
+         {"d \"/var/home/ad min%%b\" 0700 admin admin -\n",
+          "C \"/var/home/ad min%%b/read me\" 0644 admin admin - /etc/skel/read\\x20me\n",
+          "d \"/var/home/ad min%%b/.ssh\" 0700 admin admin -\n"}) {
+        EXPECT_NE(lines.find(line), std::string::npos) << lines;
+    }
+    users[0].name = "second";
+    users[0].home = "/home/second";
+    add_accounts(ctx, users, groups, seeds, tree);
+    EXPECT_EQ(text("/usr/lib/tmpfiles.d/edgegpu-users.conf").find(lines), 0U);
+}
+
 TEST_F(Accounts, HomesOfAParentsUsersStay) {
     file("/etc/skel/.bashrc", "x");
     file("/etc/ssh/sshd_config", "AuthorizedKeysFile none\n");

@@ -54,6 +54,14 @@ protected:
     PlacedPaths placed;
 };
 
+TEST_F(GpuHealthInImages, TheDirectoryOfResultsMayHaveABlank) {
+    greenboot("0.15.8");
+    blueprint.gpu_health->textfile = "/var/lib/text files%d";
+    warnings();
+    EXPECT_THAT(text("/usr/lib/tmpfiles.d/edgegpu-gpu-health.conf"),
+                HasSubstr("d \"/var/lib/text files%%d\" 0755 root root -\n"));
+}
+
 TEST_F(GpuHealthInImages, ABlueprintWithoutTheTableChangesNothing) {
     blueprint.gpu_health.reset();
     const std::size_t before = tree.entries.size();

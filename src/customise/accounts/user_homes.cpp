@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "image/account_files.hpp"
 #include "support/text/deployed_path.hpp"
 #include "support/text/text.hpp"
+#include "support/tmpfiles_line.hpp"
 
 namespace edgegpu {
 
@@ -24,31 +26,30 @@ std::string home_lines(const Tree& tree, const AccountFile::Row& user, const std
     const std::string& name = user.front();
     const std::string home =
         tree.update_system == UpdateSystem::snapshots ? user[5] : deployed_path(user[5]);
-    std::string lines = fmt::format("d {} 0700 {} {} -\n", home, name, group);
+    std::string lines = fmt::format("d {} 0700 {} {} -\n", tmpfiles_path(home), name, group);
     const std::string skel = "/etc/skel/";
     for (const auto& [path, entry] : entries_below(tree.entries, skel)) {
-        const std::string target = home + "/" + path.substr(skel.size());
+        const std::string target = tmpfiles_path(home + "/" + path.substr(skel.size()));
         if (entry.type == EntryType::directory) {
             lines += fmt::format("d {} {:04o} {} {} -\n", target, entry.mode, name, group);
         } else if (entry.type == EntryType::file) {
-            lines += fmt::format("C {} {:04o} {} {} - {}\n", target, entry.mode, name, group, path);
+            lines += fmt::format("C {} {:04o} {} {} - {}\n", target, entry.mode, name, group,
+                                 tmpfiles_argument(path));
         }
     }
-    return lines + fmt::format("d {}/.ssh 0700 {} {} -\n", home, name, group);
+    return lines + fmt::format("d {} 0700 {} {} -\n", tmpfiles_path(home + "/.ssh"), name, group);
 }
 
 constexpr const char* homes_file = "/usr/lib/tmpfiles.d/edgegpu-users.conf";
 
 /// The lines of `[parent]` for the homes of its other users.
 std::string parent_homes(const std::vector<UserRequest>& users, const Tree& tree) {
-    constexpr std::size_t user_field = 3;
     const std::string text =
         find_entry(tree, homes_file) == nullptr ? std::string() : read_entry(tree, homes_file);
     std::string kept;
     for (const std::string_view line : lines_of(text)) {
-        const std::vector<std::string_view> words = words_of(line, " ");
-        if (!line.starts_with('#') && words.size() > user_field &&
-            std::ranges::find(users, words[user_field], &UserRequest::name) == users.end()) {
+        const std::optional<TmpfilesLine> parsed = parse_tmpfiles_line(line);
+        if (parsed && std::ranges::find(users, parsed->user, &UserRequest::name) == users.end()) {
             kept += fmt::format("{}\n", line);
         }
     }

@@ -12,6 +12,7 @@
 #include "embedded_health.hpp"
 #include "gpu_health/settings.hpp"
 #include "support/error.hpp"
+#include "support/tmpfiles_line.hpp"
 
 namespace edgegpu {
 
@@ -53,7 +54,7 @@ std::string tmpfiles_of(const GpuHealthRequest& health) {
         "d /run/edgegpu 0755 root root -\n"
         "d /run/motd.d 0755 root root -\n";
     if (!health.textfile.empty()) {
-        text += fmt::format("d {} 0755 root root -\n", health.textfile);
+        text += fmt::format("d {} 0755 root root -\n", tmpfiles_path(health.textfile));
     }
     return text;
 }
