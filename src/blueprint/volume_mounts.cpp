@@ -115,7 +115,9 @@ bool is_mount_file(std::string_view path) {
     const std::string_view parent = path.substr(0, directory);
     return (path.starts_with("/etc/systemd/system/") ||
             path.starts_with("/usr/lib/systemd/system/")) &&
-           (path.ends_with(".mount") || (parent.ends_with(".mount.d") && path.ends_with(".conf")));
+           (path.ends_with(".mount") || path.ends_with(".automount") ||
+            ((parent.ends_with(".mount.d") || parent.ends_with(".automount.d")) &&
+             path.ends_with(".conf")));
 }
 
 std::string mount_unit_of(std::string_view point) {
@@ -180,6 +182,46 @@ std::vector<std::string> refused_mounts(const std::vector<std::string>& points,
         }
     }
     return refused;
+}
+
+std::vector<MisplacedMount> misplaced_mounts(
+    const std::optional<std::vector<std::string>>& directories, const MountFiles& files) {
+    static constexpr auto tops = std::to_array<std::string_view>(
+        {"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/sysroot", "/tmp", "/usr", "/var"});
+    std::vector<MisplacedMount> misplaced;
+    for (const auto& [path, file] : files) {
+        const bool automount = path.find(".automount") != std::string::npos;
+        const std::optional<std::string> where =
+            last_setting(file.text, automount ? "Automount" : "Mount", "Where");
+        if (path == fstab || !where || !where->starts_with('/') || *where == "/" ||
+            where->find('%') != std::string::npos) {
+            continue;
+        }
+        const std::string kind = automount ? ".automount" : ".mount";
+        const std::string deployed = deployed_path(*where);
+        if (deployed != *where) {
+            std::string name = mount_unit_of(deployed);
+            name.replace(name.rfind('.'), std::string::npos, kind);
+            misplaced.push_back(
+                {fmt::format("{}: Where={} goes through a link of the device, where systemd mounts "
+                             "nothing",
+                             file.place, *where),
+                 fmt::format("mount at {}, in a unit called {}", deployed, name)});
+            continue;
+        }
+        const std::string top = where->substr(0, where->find('/', 1));
+        const auto is_top = [&](std::string_view directory) { return is_below(directory, top); };
+        if (directories && std::ranges::none_of(tops, is_top) &&
+            std::ranges::none_of(*directories, is_top)) {
+            misplaced.push_back(
+                {fmt::format("{}: nobody can make {} for Where={}: devices have no such directory, "
+                             "and / is read-only",
+                             file.place, top, *where),
+                 "mount below /var; only volumes of [customizations.disk] and "
+                 "[[customizations.filesystem]] get a directory in /"});
+        }
+    }
+    return misplaced;
 }
 
 }  // namespace edgegpu

@@ -22,8 +22,8 @@ struct MountFile {
 /// Files of an image, by their path on devices.
 using MountFiles = std::map<std::string, MountFile, std::less<>>;
 
-/// Whether systemd reads mounts, or settings of them, from this path: fstab, and mount units with
-/// their drop-ins.
+/// Whether systemd reads mounts, or settings of them, from this path: fstab, and units of mounts
+/// and automounts with their drop-ins.
 [[nodiscard]] bool is_mount_file(std::string_view path);
 
 /// The mount unit of a mount point: "/var/my-data" → "var-my\x2ddata.mount".
@@ -47,5 +47,17 @@ using MountFiles = std::map<std::string, MountFile, std::less<>>;
 /// What to do about `refused_mounts`.
 inline constexpr std::string_view refused_mounts_hint =
     "remove the type or the options, or the volume from the blueprint if another disk is meant";
+
+/// A unit whose mount point devices cannot have, and what to do about it.
+struct MisplacedMount {
+    std::string problem;
+    std::string hint;
+};
+
+/// Units of mounts and automounts whose `Where=` goes through a link of a commit, which systemd
+/// refuses, or lies below a directory in / that is neither of a commit nor in `directories`, and
+/// cannot be made there. Where that is not known (`[parent]`), only the links count.
+[[nodiscard]] std::vector<MisplacedMount> misplaced_mounts(
+    const std::optional<std::vector<std::string>>& directories, const MountFiles& files);
 
 }  // namespace edgegpu

@@ -24,6 +24,36 @@ std::vector<std::string> refused_unit(const std::string& settings) {
                    "[Mount]\nWhat=LABEL=x\nWhere=/data\n" + settings);
 }
 
+std::string misplaced(const std::string& path, const std::string& text) {
+    EXPECT_TRUE(is_mount_file(path)) << path;
+    std::string said;
+    const std::vector<std::string> directories{"/data/models"};
+    for (const MisplacedMount& mount : misplaced_mounts(directories, {{path, {"f", true, text}}})) {
+        said += mount.problem + "|" + mount.hint;
+    }
+    return said;
+}
+
+TEST(VolumeMounts, PointsThatDevicesCannotHaveAreMisplaced) {
+    EXPECT_EQ(misplaced("/usr/lib/systemd/system/mnt-usb.mount", "[Mount]\nWhere=/mnt/usb\n"),
+              "f: Where=/mnt/usb goes through a link of the device, where systemd mounts nothing|"
+              "mount at /var/mnt/usb, in a unit called var-mnt-usb.mount");
+    EXPECT_EQ(misplaced("/etc/systemd/system/srv-m.automount", "[Automount]\nWhere=/srv/m\n"),
+              "f: Where=/srv/m goes through a link of the device, where systemd mounts nothing|"
+              "mount at /var/srv/m, in a unit called var-srv-m.automount");
+    EXPECT_THAT(misplaced("/etc/systemd/system/scratch.mount", "[Mount]\nWhere=/scratch\n"),
+                HasSubstr("nobody can make /scratch for Where=/scratch"));
+    for (const char* where : {"/data", "/data/models", "/var/lib/x", "/boot/efi", "/run/media/x"}) {
+        EXPECT_EQ(
+            misplaced("/etc/systemd/system/x.mount", std::string("[Mount]\nWhere=") + where + "\n"),
+            "");
+    }
+    EXPECT_EQ(misplaced("/etc/fstab", "LABEL=x /mnt/x ext4\n"), "");
+    EXPECT_THAT(misplaced_mounts(std::nullopt, {{"/etc/systemd/system/scratch.mount",
+                                                 {"f", true, "[Mount]\nWhere=/scratch\n"}}}),
+                IsEmpty());
+}
+
 TEST(VolumeMounts, AnotherTypeIsRefused) {
     EXPECT_THAT(
         refused_line("# text\nLABEL=x /data xfs defaults 0 0\n"),

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "blueprint/distro/distro.hpp"
 #include "blueprint/parse/node_check.hpp"
 #include "blueprint/parse/readable.hpp"
 #include "blueprint/parse/secrets_check.hpp"
@@ -81,6 +83,9 @@ void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistak
     }
     for (const UnitRequest& unit : blueprint.systemd.units) {
         const std::string path = "/usr/lib/systemd/system/" + unit.name;
+        if (unit.contents && is_mount_file(path)) {
+            files[path] = {unit.location.text(), false, *unit.contents};
+        }
         for (const auto& [name, text] : unit.drop_ins) {
             if (is_mount_file(path)) {
                 files[fmt::format("{}.d/{}", path, name)] = {unit.location.text(), false, text};
@@ -94,6 +99,15 @@ void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistak
                     "drop-in of the unit",
                     unit.location.text(), unit.name, point));
             }
+        }
+    }
+    if (update_system(blueprint.distro) == UpdateSystem::ostree) {
+        std::optional<std::vector<std::string>> directories;
+        if (!blueprint.parent) {
+            directories = blueprint.mount_points;
+        }
+        for (const MisplacedMount& mount : misplaced_mounts(directories, files)) {
+            mistakes.add(error(ErrorKind::usage, "{}", mount.problem).hinted(mount.hint));
         }
     }
     for (const std::string& refused : refused_mounts(points, files)) {
