@@ -79,6 +79,7 @@ void Customisation::set_all_units() {
     }
     set_units(ctx_, {blueprint_.systemd, services, blueprint_.package_set, blueprint_.firstboot},
               placed_, tree_);
+    check_firstboot_order(ctx_, blueprint_.firstboot, tree_);
 }
 
 std::vector<TreeStep> Customisation::file_steps() {

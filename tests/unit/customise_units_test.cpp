@@ -152,6 +152,33 @@ TEST_F(Units, AllUnknownOnesAtOnce) {
               "add the package that contains it");
 }
 
+TEST(UnitCheck, ScriptsThatWaitForThemselvesAreErrors) {
+    FirstbootScript script;
+    script.name = "net";
+    script.before = {"systemd-networkd", "sshd"};
+    script.location = {"b.toml", 9, 1};
+    // What systemd 252 prints.
+    const std::string output =
+        "systemd-networkd.service: Found ordering cycle on edgegpu-firstboot.service/start\n"
+        "systemd-networkd.service: Found dependency on network-online.target/start\n"
+        "systemd-networkd.service: Found dependency on systemd-networkd.service/start\n"
+        "systemd-networkd.service: Job network.target/start deleted to break ordering cycle\n"
+        "a.service: Found ordering cycle on sshd.service/start\n"
+        "a.service: Found dependency on a.service/start\n";
+    EXPECT_EQ(ordering_cycles(output + output),
+              (std::vector<Strings>{{"systemd-networkd.service", "edgegpu-firstboot.service",
+                                     "network-online.target"},
+                                    {"a.service", "sshd.service"}}));
+    EXPECT_EQ(error_of([&] { require_no_firstboot_cycle({script}, output); }),
+              "b.toml:9:1: first boot script 'net' cannot run before systemd-networkd.service: "
+              "these units would wait for each other, so that systemd leaves one out: "
+              "systemd-networkd.service, edgegpu-firstboot.service, network-online.target|first "
+              "boot scripts run after network-online.target, and so after all that the network "
+              "needs");
+    script.before = {"sshd"};
+    require_no_firstboot_cycle({script}, output);
+}
+
 TEST(UnitCheck, FindingsHaveTheUsersFileAndLine) {
     const PlacedPaths placed{
         {"/usr/lib/systemd/system/a.service", {"/o/usr/lib/systemd/system/a.service", true}},

@@ -7,9 +7,13 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "blueprint/toml/mistakes.hpp"
+#include "customise/units/unit_check.hpp"
 #include "customise/units/units.hpp"
 #include "customise/units/vendor_unit.hpp"
+#include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
 
@@ -17,6 +21,7 @@ namespace edgegpu {
 
 namespace {
 
+constexpr const char* unit_name = "edgegpu-firstboot.service";
 constexpr const char* unit_path = "/usr/lib/systemd/system/edgegpu-firstboot.service";
 constexpr const char* scripts_directory = "/usr/libexec/edgegpu/firstboot";
 
@@ -119,6 +124,63 @@ void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scrip
                                 "ExecStartPre=/usr/bin/touch /var/lib/edgegpu/firstboot.done\n"
                                 "{}",
                                 fmt::join(after, " "), ordering, commands));
+}
+
+void require_no_firstboot_cycle(const std::vector<FirstbootScript>& scripts,
+                                const std::string& output) {
+    Mistakes mistakes;
+    for (const std::vector<std::string>& cycle : ordering_cycles(output)) {
+        if (std::ranges::find(cycle, unit_name) == cycle.end()) {
+            continue;
+        }
+        for (const FirstbootScript& script : scripts) {
+            for (const auto& [key, names] :
+                 {std::pair<const char*, const std::vector<std::string>&>{"before", script.before},
+                  {"after", script.after}}) {
+                for (const std::string& name : names) {
+                    const std::string unit = full_unit_name(name);
+                    if (std::ranges::find(cycle, unit) != cycle.end()) {
+                        mistakes.add(
+                            error(ErrorKind::usage,
+                                  "{}: first boot script '{}' cannot run {} {}: these units would "
+                                  "wait for each other, so that systemd leaves one out: {}",
+                                  script.location.text(), script.name, key, unit,
+                                  fmt::join(cycle, ", "))
+                                .hinted("first boot scripts run after network-online.target, and "
+                                        "so after all that the network needs"));
+                    }
+                }
+            }
+        }
+    }
+    mistakes.throw_any("");
+}
+
+void check_firstboot_order(const Context& ctx, const std::vector<FirstbootScript>& scripts,
+                           const Tree& tree) {
+    SandboxCommand command;
+    command.argv = {"systemd-analyze", "--man=no", "verify", unit_name, "multi-user.target"};
+    const std::size_t without_order = command.argv.size();
+    for (const FirstbootScript& script : scripts) {
+        for (const std::vector<std::string>* names : {&script.before, &script.after}) {
+            for (const std::string& name : *names) {
+                const std::string unit = full_unit_name(name);
+                if (find_entry(tree, "/usr/lib/systemd/system/" + unit) != nullptr ||
+                    find_entry(tree, "/etc/systemd/system/" + unit) != nullptr) {
+                    command.argv.push_back(unit);
+                }
+            }
+        }
+    }
+    if (command.argv.size() == without_order ||
+        find_entry(tree, "/usr/bin/systemd-analyze") == nullptr) {
+        return;
+    }
+    command.root = tree.root;
+    command.kernel = tree.kernel;
+    command.read_only_root = true;
+    // Its status is that of all units of the image.
+    require_no_firstboot_cycle(scripts, run_in_sandbox(ctx, command).output);
 }
 
 }  // namespace edgegpu

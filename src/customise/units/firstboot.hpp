@@ -14,4 +14,14 @@ namespace edgegpu {
 /// does not have a script's interpreter.
 void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scripts, Tree& tree);
 
+/// Throws ErrorKind::usage with the script and its `before` or `after` if the image's
+/// `systemd-analyze verify` finds that edgegpu-firstboot.service, which waits for the network,
+/// would wait for itself: systemd then starts the device without one of these units.
+void check_firstboot_order(const Context& ctx, const std::vector<FirstbootScript>& scripts,
+                           const Tree& tree);
+
+/// What it throws of such an output.
+void require_no_firstboot_cycle(const std::vector<FirstbootScript>& scripts,
+                                const std::string& output);
+
 }  // namespace edgegpu

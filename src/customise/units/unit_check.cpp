@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <regex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,32 @@ UnitFindings findings_of(const std::string& unit, const std::string& output) {
         }
     }
     return findings;
+}
+
+std::vector<std::vector<std::string>> ordering_cycles(const std::string& output) {
+    static const std::regex link(
+        R"((\S+): Found (ordering cycle|dependency) on (\S+)/(?:start|verify-active))");
+    std::vector<std::vector<std::string>> cycles;
+    for (const std::string_view part : lines_of(output)) {
+        const std::string line(part);
+        std::smatch match;
+        if (!std::regex_search(line, match, link)) {
+            continue;
+        }
+        if (match[2] == "ordering cycle") {
+            cycles.push_back({match[1].str()});
+        }
+        const std::string unit = match[3].str();
+        // The last line is the first unit again.
+        if (!cycles.empty() && std::ranges::find(cycles.back(), unit) == cycles.back().end()) {
+            cycles.back().push_back(unit);
+        }
+    }
+    std::set<std::set<std::string>> seen;
+    std::erase_if(cycles, [&](const std::vector<std::string>& cycle) {
+        return !seen.insert({cycle.begin(), cycle.end()}).second;
+    });
+    return cycles;
 }
 
 std::string placed_finding(const std::string& unit, const std::string& finding,

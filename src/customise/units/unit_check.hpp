@@ -25,6 +25,9 @@ struct UnitFindings {
 /// The messages about `unit` and its drop-ins in the output of `systemd-analyze verify`.
 [[nodiscard]] UnitFindings findings_of(const std::string& unit, const std::string& output);
 
+/// Units that wait for each other, each cycle once.
+[[nodiscard]] std::vector<std::vector<std::string>> ordering_cycles(const std::string& output);
+
 /// Where a file of the image comes from.
 struct PlacedFile {
     /// The user's file, or the location in the blueprint that has the content.
