@@ -49,6 +49,13 @@ TEST_F(Modprobe, ReachesTheInitramfs) {
         std::string::npos);
 }
 
+TEST_F(Modprobe, OptionsDoNotContinueTheLine) {
+    modprobe.options = {{"nvidia", "NVreg_X=1\\"}};
+    EXPECT_EQ(error_of([&] { add_modprobe(ctx, modprobe, tree); }),
+              "b.toml:4:1: the options of kernel module \"nvidia\" end with a backslash, which "
+              "continues the line in modprobe.d|leave it out");
+}
+
 TEST_F(Modprobe, EarlyBootIsToldOfTheBlacklistOnce) {
     modprobe.blacklist = {"nouveau", "nova-core"};
     EXPECT_EQ(blacklist_arguments(modprobe, {}), (Strings{"rd.driver.blacklist=nouveau,nova-core",

@@ -41,6 +41,13 @@ std::string make_rules(const ModprobeRequest& request) {
             throw error_at(request.location, "the options of kernel module \"{}\" are not one line",
                            module);
         }
+        if (options.ends_with('\\')) {
+            throw error_at(request.location,
+                           "the options of kernel module \"{}\" end with a backslash, which "
+                           "continues the line in modprobe.d",
+                           module)
+                .hinted("leave it out");
+        }
         rules += fmt::format("options {} {}\n", module, options);
     }
     for (const auto& [module, others] : request.softdeps) {
