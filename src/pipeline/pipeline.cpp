@@ -367,6 +367,9 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
          [&] {
              check_module_index(ctx, resolution.driver_version, tree);
              check_modprobe(ctx, blueprint.modprobe, tree);
+             if (blueprint.nvidia) {
+                 check_driver_is_not_disabled(tree);
+             }
          }},
         // Overlays may have brought modules, firmware or libraries.
         {"gpu stack",

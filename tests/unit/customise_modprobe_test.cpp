@@ -56,6 +56,36 @@ TEST_F(Modprobe, OptionsDoNotContinueTheLine) {
               "continues the line in modprobe.d|leave it out");
 }
 
+TEST_F(Modprobe, ADisabledDriverIsAnError) {
+    const auto disabled = [&] { return error_of([&] { check_driver_is_not_disabled(tree); }); };
+    const std::string hint = "|remove that, or [nvidia]";
+    tree.kernel_arguments = {"modprobe.blacklist=nouveau,nvidia-drm,nvidia-uvm",
+                             "rd.driver.blacklist=nvidia"};
+    file("/etc/modprobe.d/a.conf",
+         "# blacklist nvidia\nblacklist nvidia_uvm\ninstall nvidia /sbin/modprobe -i nvidia\n");
+    check_driver_is_not_disabled(tree);
+    tree.kernel_arguments.emplace_back("module_blacklist=x,nvidia-uvm");
+    EXPECT_EQ(disabled(),
+              "the driver of [nvidia] would not be loaded: kernel argument "
+              "module_blacklist=x,nvidia-uvm" +
+                  hint);
+    tree.kernel_arguments = {"modprobe.blacklist=nvidia"};
+    EXPECT_EQ(disabled(),
+              "the driver of [nvidia] would not be loaded: kernel argument "
+              "modprobe.blacklist=nvidia" +
+                  hint);
+    file("/etc/modprobe.d/b.conf", "\nblacklist nvidia\n");
+    EXPECT_EQ(disabled(),
+              "the driver of [nvidia] would not be loaded: /etc/modprobe.d/b.conf:2: blacklist "
+              "nvidia" +
+                  hint);
+    file("/etc/modprobe.d/b.conf", "install nvidia-uvm /bin/false\n");
+    EXPECT_EQ(disabled(),
+              "the driver of [nvidia] would not be loaded: /etc/modprobe.d/b.conf:1: install "
+              "nvidia-uvm /bin/false" +
+                  hint);
+}
+
 TEST_F(Modprobe, EarlyBootIsToldOfTheBlacklistOnce) {
     modprobe.blacklist = {"nouveau", "nova-core"};
     EXPECT_EQ(blacklist_arguments(modprobe, {}), (Strings{"rd.driver.blacklist=nouveau,nova-core",

@@ -12,6 +12,7 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "customise/kernel/modprobe.hpp"
+#include "customise/kernel/modprobe_lines.hpp"
 #include "image/kernel_module_name.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/text/text.hpp"
@@ -21,62 +22,6 @@ namespace edgegpu {
 namespace {
 
 using Words = std::vector<std::string_view>;
-
-/// A line of a configuration file of the image, with its continuation lines.
-struct Line {
-    std::string file;
-    std::size_t number = 0;
-    std::string text;
-
-    [[nodiscard]] std::string place() const { return fmt::format("{}:{}", file, number); }
-};
-
-/// Calls `use` for each line of a file that is neither empty nor a comment.
-void each_line(const Tree& tree, const std::string& file,
-               const std::function<void(const Line&)>& use) {
-    const Entry* entry = find_entry(tree, file);
-    if (entry == nullptr || entry->type != EntryType::file) {
-        return;  // masked by a link to /dev/null, or a dangling link
-    }
-    const std::string text = read_entry(tree, file);
-    std::size_t number = 0;
-    Line line{file, 0, {}};
-    for (const std::string_view part : lines_of(text)) {
-        ++number;
-        line.number = line.text.empty() ? number : line.number;
-        line.text += part;
-        if (line.text.ends_with('\\')) {  // continued on the next line
-            line.text.back() = ' ';
-            continue;
-        }
-        const std::size_t first = line.text.find_first_not_of(" \t");
-        if (first != std::string::npos && line.text[first] != '#' && line.text[first] != ';') {
-            use(line);
-        }
-        line.text.clear();
-    }
-}
-
-/// The files of a configuration directory that are in effect: one in /etc overrides that of the
-/// same name in /usr/lib.
-std::vector<std::string> files_in_effect(const Tree& tree, const std::string& name) {
-    std::map<std::string, std::string> files;
-    for (const char* top : {"/etc/", "/usr/lib/"}) {
-        const std::string directory = top + name;
-        for (const auto& [path, entry] : entries_below(tree.entries, directory)) {
-            const std::string file = path.substr(directory.size() + 1);
-            if (file.ends_with(".conf") && file.find('/') == std::string::npos) {
-                files.emplace(file, path);
-            }
-        }
-    }
-    std::vector<std::string> paths;
-    paths.reserve(files.size());
-    for (const auto& [file, path] : files) {
-        paths.push_back(path);
-    }
-    return paths;
-}
 
 /// The indexes of the kernel's modules, with the aliases of modprobe.d(5).
 struct Modules {
@@ -90,23 +35,24 @@ struct Modules {
 Modules read_modules(const Tree& tree) {
     const std::string directory = "/usr/lib/modules/" + tree.kernel;
     Modules modules;
-    each_line(tree, directory + "/modules.dep", [&](const Line& line) {
+    each_line(tree, directory + "/modules.dep", [&](const ConfigurationLine& line) {
         const Words files = words_of(line.text, " :\t");
         std::vector<std::string>& needs = modules.needs[module_of_file(files.front())];
         for (std::size_t i = 1; i < files.size(); ++i) {
             needs.push_back(module_of_file(files[i]));
         }
     });
-    each_line(tree, directory + "/modules.builtin",
-              [&](const Line& line) { modules.builtin.insert(module_of_file(line.text)); });
-    each_line(tree, directory + "/modules.alias", [&](const Line& line) {
+    each_line(tree, directory + "/modules.builtin", [&](const ConfigurationLine& line) {
+        modules.builtin.insert(module_of_file(line.text));
+    });
+    each_line(tree, directory + "/modules.alias", [&](const ConfigurationLine& line) {
         const Words words = words_of(line.text, " \t");
         if (words.size() == 3 && words[0] == "alias") {
             modules.aliases[kernel_module_name(words[2])].emplace_back(words[1]);
         }
     });
     for (const std::string& file : files_in_effect(tree, "modprobe.d")) {
-        each_line(tree, file, [&](const Line& line) {
+        each_line(tree, file, [&](const ConfigurationLine& line) {
             const Words words = words_of(line.text, " \t");
             if (words.size() == 3 && words[0] == "alias") {
                 modules.aliases[kernel_module_name(words[2])].emplace_back(words[1]);
@@ -170,7 +116,7 @@ std::string loaded_by_command(const Blacklist& blacklist, const std::string& tex
 
 /// Checks softdep and install lines of modprobe.d; other lines load nothing, and aliases are
 /// checked with modprobe (check_aliases).
-void check_modprobe_line(const Blacklist& blacklist, const Line& line) {
+void check_modprobe_line(const Blacklist& blacklist, const ConfigurationLine& line) {
     const Words words = words_of(line.text, " \t");
     if (words.size() < 3 || (words[0] == "softdep" && blacklist.has(words[1]))) {
         return;  // has no effect: the module itself is never loaded
@@ -192,11 +138,12 @@ void check_modprobe_line(const Blacklist& blacklist, const Line& line) {
 void check_configuration(const Blacklist& blacklist, const Tree& tree) {
     for (const std::string& file : files_in_effect(tree, "modprobe.d")) {
         if (file != modprobe_path) {
-            each_line(tree, file, [&](const Line& line) { check_modprobe_line(blacklist, line); });
+            each_line(tree, file,
+                      [&](const ConfigurationLine& line) { check_modprobe_line(blacklist, line); });
         }
     }
     for (const std::string& file : files_in_effect(tree, "modules-load.d")) {
-        each_line(tree, file, [&](const Line& line) {
+        each_line(tree, file, [&](const ConfigurationLine& line) {
             const std::string module = blacklist.named_by(words_of(line.text, " \t").front());
             if (!module.empty()) {
                 throw blacklist.loaded(module, line.place()).hinted(replace_hint);
@@ -230,7 +177,7 @@ void check_units_and_rules(const Blacklist& blacklist, const Tree& tree) {
             if (entry.type != EntryType::file) {
                 continue;
             }
-            each_line(tree, path, [&](const Line& line) {
+            each_line(tree, path, [&](const ConfigurationLine& line) {
                 std::string module = loaded_by_command(blacklist, line.text);
                 for (const std::string_view word : words_of(line.text, " \t=")) {
                     const std::string name = module_of_instance(word);
@@ -366,6 +313,43 @@ void check_modprobe(const Context& ctx, const ModprobeRequest& request, const Tr
     check_kernel_arguments(blacklist, tree);
     check_dependencies(blacklist, request, modules);
     check_aliases(ctx, blacklist, tree, modules);
+}
+
+void check_driver_is_not_disabled(const Tree& tree) {
+    const auto refuse = [](const std::string& place) {
+        throw error(ErrorKind::usage, "the driver of [nvidia] would not be loaded: {}", place)
+            .hinted("remove that, or [nvidia]");
+    };
+    const auto is_one_of = [](std::string_view name, bool blacklist) {
+        const std::string module = kernel_module_name(name);
+        // Who needs nvidia-uvm loads it by its name, for which a blacklist does not count.
+        return module == "nvidia" || (!blacklist && module == "nvidia_uvm");
+    };
+    for (const std::string& file : files_in_effect(tree, "modprobe.d")) {
+        each_line(tree, file, [&](const ConfigurationLine& line) {
+            const Words words = words_of(line.text, " \t");
+            const bool nothing =
+                words.size() > 2 && (words[2].ends_with("/false") || words[2].ends_with("/true"));
+            if (words.size() > 1 &&
+                ((words[0] == "blacklist" && is_one_of(words[1], true)) ||
+                 (words[0] == "install" && nothing && is_one_of(words[1], false)))) {
+                refuse(fmt::format("{}: {}", line.place(), line.text));
+            }
+        });
+    }
+    for (const std::string& argument : tree.kernel_arguments) {
+        for (const std::string_view key : {"modprobe.blacklist=", "module_blacklist="}) {
+            if (argument.starts_with(key)) {
+                const std::string_view list = std::string_view(argument).substr(key.size());
+                const Words names = words_of(list, ",\"");
+                if (std::ranges::any_of(names, [&](std::string_view name) {
+                        return is_one_of(name, key.starts_with("modprobe"));
+                    })) {
+                    refuse("kernel argument " + argument);
+                }
+            }
+        }
+    }
 }
 
 void check_initramfs_modules(const ModprobeRequest& request,

@@ -17,6 +17,10 @@ namespace edgegpu {
 /// that the image does not have.
 void check_modprobe(const Context& ctx, const ModprobeRequest& request, const Tree& tree);
 
+/// Throws ErrorKind::usage if a file of modprobe.d(5) or a kernel argument of the image keeps
+/// devices from loading NVIDIA's driver, which the image has.
+void check_driver_is_not_disabled(const Tree& tree);
+
 /// Throws ErrorKind::usage if `paths`, those of an initramfs, have a blacklisted module.
 void check_initramfs_modules(const ModprobeRequest& request, const std::vector<std::string>& paths);
 
