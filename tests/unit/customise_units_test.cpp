@@ -49,6 +49,7 @@ TEST_F(Units, UnknownUnitsAreNamedWithNearOnes) {
 }
 
 TEST_F(Units, WhatCannotBeEnabledIsSaid) {
+    file("/usr/lib/systemd/system/multi-user.target", "");
     file("/usr/lib/systemd/system/static.service", "[Service]\nExecStart=/bin/true\n");
     file("/usr/lib/systemd/system/on@.service", "[Install]\nWantedBy=multi-user.target\n");
     file("/usr/lib/systemd/system/dropped.service", "[Service]\n");
@@ -60,6 +61,34 @@ TEST_F(Units, WhatCannotBeEnabledIsSaid) {
     EXPECT_EQ(console.warnings(),
               Strings{"b.toml:4:12: static.service has no [Install] section: enabling it does "
                       "nothing, it starts only if another unit asks for it"});
+}
+
+TEST_F(Units, StartersThatTheImageDoesNotHaveAreSaid) {
+    file("/usr/lib/systemd/system/multi-user.target", "");
+    file("/usr/lib/systemd/system/sshd.service", "[Install]\nWantedBy=nosuch.target\n");
+    unit("app.service", UnitState::enabled).contents =
+        "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-users.target\n";
+    blueprint.services.enabled = {"sshd"};
+    blueprint.services.locations["sshd"] = {"b.toml", 4, 12};
+    EXPECT_EQ(failure(),
+              "b.toml:7:1: app.service is to be started by multi-users.target, which the image "
+              "does not have|did you mean 'multi-user.target'?");
+    EXPECT_EQ(console.warnings(),
+              Strings{"b.toml:4:12: sshd.service is to be started by nosuch.target, which the "
+                      "image does not have"});
+}
+
+TEST_F(Units, AUnitWithOneStarterOfTheImageMayNameOthers) {
+    file("/usr/lib/systemd/system/multi-user.target", "");
+    unit("app.service", UnitState::enabled).contents =
+        "[Install]\nWantedBy=multi-user.target\nRequiredBy=database-server.service\nWantedBy=x."
+        "mount\n";
+    // There is no systemctl here.
+    EXPECT_EQ(failure().find("is to be started"), std::string::npos);
+    EXPECT_EQ(console.warnings()[0],
+              "b.toml:7:1: app.service is to be started by database-server.service, which the "
+              "image does not "
+              "have");
 }
 
 TEST_F(Units, MasksAreLinks) {

@@ -19,6 +19,7 @@
 #include "image/image_root.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -242,6 +243,64 @@ void warn_of_static(const Context& ctx, const std::vector<RequestedState>& reque
     }
 }
 
+/// What starts a unit, as its [Install] sections say.
+std::vector<std::string> starters_of(const Tree& tree, const std::string& unit) {
+    std::vector<std::string> files = places_of_unit(unit);
+    for (const std::string& place : places_of_unit(unit)) {
+        for (const auto& [path, entry] : entries_below(tree.entries, place + ".d")) {
+            files.push_back(path);
+        }
+    }
+    std::vector<std::string> starters;
+    for (const std::string& path : files) {
+        const Entry* entry = find_entry(tree, path);
+        const std::string text =
+            entry != nullptr && entry->type == EntryType::file ? read_entry(tree, path) : "";
+        for (const std::string_view line : lines_of(text)) {
+            const std::vector<std::string_view> words = words_of(line, " \t\r=");
+            if (!words.empty() && (words[0] == "WantedBy" || words[0] == "RequiredBy")) {
+                starters.insert(starters.end(), words.begin() + 1, words.end());
+            }
+        }
+    }
+    return starters;
+}
+
+/// systemctl links to units that are not there and succeeds; generators may make services.
+void check_starters(const Context& ctx, const std::vector<UnitRequest>& own,
+                    const std::vector<RequestedState>& requested, const Tree& tree) {
+    Mistakes mistakes;
+    for (const RequestedState& request : requested) {
+        if (request.state != UnitState::enabled) {
+            continue;
+        }
+        const std::vector<std::string> starters = starters_of(tree, request.unit);
+        const auto is_missing = [&](const std::string& starter) {
+            return starter.find('%') == std::string::npos && !has_unit(tree, starter) &&
+                   (starter.ends_with(".target") || starter.ends_with(".service"));
+        };
+        const bool never = std::ranges::all_of(starters, is_missing) &&
+                           std::ranges::any_of(own, [&](const UnitRequest& unit) {
+                               return unit.name == request.unit && unit.contents;
+                           });
+        for (const std::string& starter : starters) {
+            if (!is_missing(starter)) {
+                continue;
+            }
+            const std::string hint = near_units(tree, starter);
+            const std::string problem =
+                fmt::format("{}: {} is to be started by {}, which the image does not have",
+                            request.where, request.unit, starter);
+            if (never && starter.ends_with(".target")) {
+                mistakes.add(error(ErrorKind::usage, "{}", problem).hinted(hint));
+            } else {
+                ctx.console->warn(problem + (hint.empty() ? "" : ": " + hint));
+            }
+        }
+    }
+    mistakes.throw_any("");
+}
+
 /// `systemctl disable` leaves the links that packages have below /usr, and says nothing of them.
 void warn_of_vendor_links(const Context& ctx, const std::vector<RequestedState>& requested,
                           const Tree& tree) {
@@ -305,6 +364,7 @@ void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths
     warn_of_vendor_links(ctx, requested, tree);
     add_services_of_set(ctx, wanted.package_set, tree, requested);
     check_states(ctx, tree, requested);
+    check_starters(ctx, wanted.systemd.units, requested, tree);
     check_units(ctx, wanted.systemd.units, placed, tree);
     bool changed = wanted.systemd.preset_all;
     if (changed) {

@@ -30,7 +30,8 @@ struct UnitSettings {
 /// templates, presets and keys depend on the version of systemd.
 ///
 /// Throws ErrorKind::usage for a unit that the image does not have, with similar names; for a new
-/// unit of the blueprint that the image has already; for a unit with two states; and for errors of
+/// unit of the blueprint that the image has already; for an enabled one that only targets start
+/// which the image does not have; for a unit with two states; and for errors of
 /// `check_units`. Masking a unit that does not exist is a warning, and so are a disabled unit that
 /// a link of a package starts, and a first boot script ordered by a unit that is not there.
 void set_units(const Context& ctx, const UnitSettings& wanted, const PlacedPaths& placed,
