@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -274,7 +275,7 @@ void check_starters(const Context& ctx, const std::vector<UnitRequest>& own,
         if (request.state != UnitState::enabled) {
             continue;
         }
-        const std::vector<std::string> starters = starters_of(tree, request.unit);
+        std::vector<std::string> starters = starters_of(tree, request.unit);
         const auto is_missing = [&](const std::string& starter) {
             return starter.find('%') == std::string::npos && !has_unit(tree, starter) &&
                    (starter.ends_with(".target") || starter.ends_with(".service"));
@@ -283,10 +284,8 @@ void check_starters(const Context& ctx, const std::vector<UnitRequest>& own,
                            std::ranges::any_of(own, [&](const UnitRequest& unit) {
                                return unit.name == request.unit && unit.contents;
                            });
+        std::erase_if(starters, std::not_fn(is_missing));
         for (const std::string& starter : starters) {
-            if (!is_missing(starter)) {
-                continue;
-            }
             const std::string hint = near_units(tree, starter);
             const std::string problem =
                 fmt::format("{}: {} is to be started by {}, which the image does not have",
