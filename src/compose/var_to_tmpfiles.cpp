@@ -163,9 +163,9 @@ void move_var_to_tmpfiles(const Context& ctx, Tree& tree) {
     }
     put_entry(tree, var_configuration, make_file_entry(ctx, lines, 0644));
     report(ctx, files, "devices get a copy at first boot, updates do not change it");
-    report(
-        ctx, lost,
-        "left out, because files in the image's tmpfiles.d make the same paths with other content");
+    report(ctx, lost,
+           "left out, because lines of tmpfiles.d make the same paths with other content, those of "
+           "packages or those that copy /etc/skel to a new home");
 }
 
 void redirect_tmpfiles(const Context& ctx, Tree& tree) {

@@ -99,6 +99,19 @@ TEST_F(BlueprintCheckTest, mounts_that_ext4_refuses) {
                   "belong into a drop-in of the unit"});
 }
 
+TEST_F(BlueprintCheckTest, directoriesOfHomes) {
+    const std::string user = "[[customizations.user]]\nname = \"ann\"\n";
+    const std::string directory = "[[customizations.directories]]\npath = ";
+    for (const char* path : {"/home/ann", "/home/ann/.ssh"}) {
+        EXPECT_NE(check(user + directory + "\"" + path + "\"\n")
+                      .find(std::string(path) + " has no effect: the home of user 'ann'"),
+                  std::string::npos)
+            << path;
+    }
+    EXPECT_EQ(check(user + directory + "\"/home/ann/models\"\n").find("has no effect"),
+              std::string::npos);
+}
+
 TEST_F(BlueprintCheckTest, overlays) {
     EXPECT_EQ(check("[[overlays]]\nsource = \"node\"\n"),
               "error: b.toml:7:1: overlay not found: overlays/node\nhint: looked for in overlays "

@@ -14,9 +14,11 @@
 #include "blueprint/parse/secrets_check.hpp"
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/sources/path_modes.hpp"
+#include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/volume_mounts.hpp"
 #include "support/path_glob.hpp"
 #include "support/source_location.hpp"
+#include "support/text/deployed_path.hpp"
 
 namespace edgegpu {
 
@@ -116,6 +118,26 @@ void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistak
     }
 }
 
+/// What [[customizations.directories]] says of homes does not count: their own lines of tmpfiles.d,
+/// which make them on devices, come first.
+void check_homes(const Blueprint& blueprint, Mistakes& mistakes) {
+    for (const FileRequest& file : blueprint.files) {
+        for (const UserRequest& user : blueprint.users) {
+            const std::string home =
+                deployed_path(user.home.empty() ? "/home/" + user.name : user.home);
+            const std::string path = deployed_path(file.path);
+            if (file.directory && is_path_of_device(home) &&
+                (path == home || path == home + "/.ssh")) {
+                mistakes.add(error_at(file.location,
+                                      "{} has no effect: the home of user '{}' and its .ssh are "
+                                      "made on devices, with mode 0700, for the user",
+                                      file.path, user.name)
+                                 .hinted("leave it out"));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 void check_content(const Blueprint& blueprint, Mistakes& mistakes,
@@ -152,6 +174,7 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
         hidden.warn(warnings);
     }
     check_mounts(blueprint, std::move(mounts), mistakes, warnings);
+    check_homes(blueprint, mistakes);
     check_secrets(blueprint, secrets);
     std::ranges::move(secrets.warnings(), std::back_inserter(warnings));
     if (complete) {
