@@ -231,14 +231,23 @@ private:
     }
 
     /// Where the server keeps the times of files, they say since when clients have had the heads.
+    /// Clients ask whether a file has changed since the time of theirs, in whole seconds: it is
+    /// later than that of the file there, which a machine whose clock is ahead may have uploaded.
     void set_times() const {
+        std::vector<std::string> heads;
         for (const UploadStep step : {UploadStep::refs, UploadStep::summary}) {
-            const auto found = plan_.missing.find(step);
-            for (const std::string& path :
-                 found == plan_.missing.end() ? std::vector<std::string>() : found->second) {
-                std::filesystem::last_write_time(local_.directory_of(step) / path,
-                                                 std::filesystem::file_time_type::clock::now());
+            if (const auto found = plan_.missing.find(step); found != plan_.missing.end()) {
+                heads.insert(heads.end(), found->second.begin(), found->second.end());
             }
+        }
+        const auto there = heads.empty() ? std::nullopt : remote_.newest(heads);
+        auto time = std::chrono::system_clock::now();
+        if (there) {
+            time = std::max(time, *there + std::chrono::seconds(1));
+        }
+        for (const std::string& path : heads) {
+            std::filesystem::last_write_time(local_.directory_of(UploadStep::summary) / path,
+                                             std::chrono::file_clock::from_sys(time));
         }
     }
 
