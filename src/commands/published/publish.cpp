@@ -22,6 +22,7 @@
 #include "signing/signer.hpp"
 #include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
+#include "upload/remote_name.hpp"
 
 namespace edgegpu {
 
@@ -88,6 +89,20 @@ void require_two_repositories(const PublishCommand& command) {
     }
 }
 
+/// A remote, a URL or a "~" that no shell has expanded would become a new directory of that name,
+/// which no device pulls from.
+void require_local(const std::filesystem::path& target) {
+    const std::string& text = target.native();
+    if ((!is_remote(text) && !text.starts_with('~')) || std::filesystem::is_directory(target)) {
+        return;
+    }
+    throw error(ErrorKind::usage, "--to {}: is no directory of this machine", shown_remote(text))
+        .hinted(fmt::format(
+            "to a remote of rclone, publish to a directory, and then edgegpu upload --to; "
+            "otherwise give a plain path; a directory that is called so is ./{}",
+            shown_remote(text)));
+}
+
 /// The refs are set: whatever fails now is a warning.
 std::optional<Retention> keep_versions(const Context& ctx, Stages& stages,
                                        const PublishCommand& command, Signer& signer) {
@@ -115,6 +130,7 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     // First of all: it forks, and reading a repository starts threads.
     Signer signer(&interrupted());
     require_two_repositories(command);
+    require_local(command.to);
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
     signer.log_to(ctx.log);
