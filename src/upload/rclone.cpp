@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 #include <unordered_set>
 #include <utility>
@@ -128,7 +129,8 @@ RcloneRemote::RcloneRemote(const Context& ctx, std::string remote, std::string b
 
 RcloneRemote::Run RcloneRemote::run(
     const std::vector<std::string>& arguments, const std::string& purpose,
-    const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
+    const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+    const std::vector<std::string>& variables) const {
     const Fd output = memory_file("rclone's output", {});
     ProcessRequest request;
     // Attempts are ours: those of rclone would begin with the first file again.
@@ -139,6 +141,7 @@ RcloneRemote::Run RcloneRemote::run(
     }
     request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
     request.env = rclone_environment();
+    request.env.insert(request.env.end(), variables.begin(), variables.end());
     request.purpose = fmt::format("{}: {}", shown(), purpose);
     request.standard_output = output.get();
     BackgroundProcess process(ctx_, request);
@@ -243,13 +246,37 @@ std::vector<std::string> RcloneRemote::differing(const fs::path& directory,
     return others;
 }
 
+/// Of an object that came in parts, S3 knows no hash, and rclone compares with the one that it has
+/// written there itself. The variable counts for more than rclone's configuration, but for less
+/// than a parameter of the remote and than RCLONE_CONFIG_NAME_UPLOAD_CUTOFF.
+std::vector<std::string> RcloneRemote::sending_variables() const {
+    constexpr const char* cutoff = "RCLONE_S3_UPLOAD_CUTOFF";
+    if (std::getenv(cutoff) != nullptr) {
+        return {};
+    }
+    if (!has_own_cutoff_) {
+        const Run done = run({"config", "dump"}, "its configuration");
+        const nlohmann::json remotes = nlohmann::json::parse(done.output, nullptr, false);
+        const nlohmann::json name =
+            features().is_object() ? features().value("Name", nlohmann::json()) : nlohmann::json();
+        const auto found = remotes.is_object() && name.is_string()
+                               ? remotes.find(name.get<std::string>())
+                               : remotes.end();
+        has_own_cutoff_ =
+            found != remotes.end() && found->is_object() && found->contains("upload_cutoff");
+    }
+    // The most that S3 takes in one request.
+    return *has_own_cutoff_ ? std::vector<std::string>()
+                            : std::vector<std::string>{fmt::format("{}=5G", cutoff)};
+}
+
 std::optional<RcloneProblem> RcloneRemote::put(
     const fs::path& directory, const std::vector<std::string>& names, const std::string& header,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
     const Run done =
         run({"copy", "--no-traverse", "--no-check-dest", "--files-from-raw=" + list_file(names),
              "--header-upload=" + header, "--", directory.string(), remote_},
-            fmt::format("{} files", names.size()), progress);
+            fmt::format("{} files", names.size()), progress, sending_variables());
     return done.status == 0 ? std::nullopt : std::optional(problem_in(done.messages));
 }
 

@@ -68,9 +68,10 @@ public:
                                                      const std::vector<std::string>& names,
                                                      Comparison comparison) const;
 
-    /// Copies files of `directory` there, whatever has their names. `header` is sent with each,
-    /// "Cache-Control: no-cache". `progress` gets the number of files so far, and their bytes.
-    /// Returns why not all of them could be copied, or nothing.
+    /// Copies files of `directory` there, whatever has their names; to S3 each in one request,
+    /// unless the user says otherwise. `header` is sent with each, "Cache-Control: no-cache".
+    /// `progress` gets the number of files so far, and their bytes. Returns why not all of them
+    /// could be copied, or nothing.
     [[nodiscard]] std::optional<RcloneProblem> put(
         const std::filesystem::path& directory, const std::vector<std::string>& names,
         const std::string& header,
@@ -113,13 +114,15 @@ private:
     };
     /// Status of a directory that is not there.
     static constexpr int no_directory = 3;
-    [[nodiscard]] Run run(
-        const std::vector<std::string>& arguments, const std::string& purpose,
-        const std::function<void(std::uint64_t, std::uint64_t)>& progress = {}) const;
+    [[nodiscard]] Run run(const std::vector<std::string>& arguments, const std::string& purpose,
+                          const std::function<void(std::uint64_t, std::uint64_t)>& progress = {},
+                          const std::vector<std::string>& variables = {}) const;
     /// Runs it until `is_done` takes the result. Throws Error, "cannot DOING REMOTE: …".
     Run run_until_done(const std::vector<std::string>& arguments, std::string_view doing,
                        const std::string& purpose,
                        const std::function<bool(const Run&)>& is_done) const;
+    /// Variables for what is sent.
+    [[nodiscard]] std::vector<std::string> sending_variables() const;
     /// What `rclone backend features` says: null if it cannot be read.
     [[nodiscard]] const nlohmann::json& features() const;
     [[nodiscard]] FileSizes list_files(const std::string& place,
@@ -132,6 +135,7 @@ private:
     std::string bandwidth_;
     std::filesystem::path scratch_;
     mutable std::optional<bool> has_hashes_;
+    mutable std::optional<bool> has_own_cutoff_;
     mutable std::optional<nlohmann::json> features_;
 };
 

@@ -25,6 +25,7 @@ protected:
         write_file(programs / "rclone",
                    fmt::format("#!/bin/sh\nshift 4\nverb=$1\ncd '{}' || exit 9\n"
                                "printf '%s\\n' \"$*\" >>calls\n"
+                               "printf '%s' \"$RCLONE_S3_UPLOAD_CUTOFF\" >\"$verb.cutoff\"\n"
                                "case $* in *--files-from-raw=*) cat names >>asked ;; esac\n"
                                "[ ! -e \"$verb.messages\" ] || cat \"$verb.messages\" >&2\n"
                                "[ ! -e \"$verb\" ] || cat \"$verb\"\n"

@@ -89,5 +89,23 @@ TEST_F(RcloneListing, OnlyWhatIsSaidToBeEqualIs) {
     EXPECT_THAT(calls(), HasSubstr("--download"));
 }
 
+TEST_F(RcloneListing, ObjectsAreSentWholeUnlessTheUserSaysOtherwise) {
+    const auto cutoff = [&](const std::string& backend, const std::string& configuration) {
+        answer("backend", backend);
+        answer("config", configuration);
+        answer("copy", "");
+        EXPECT_FALSE(remote().put(scratch(), {"config"}, "Cache-Control: no-cache", {}));
+        return read_file(scratch() / "copy.cutoff");
+    };
+    const std::string in_parts = R"({"s3": {"type": "s3", "upload_cutoff": "90M"}})";
+    EXPECT_EQ(cutoff(R"({"Name": "s3"})", R"({"s3": {"type": "s3"}})"), "5G");
+    EXPECT_EQ(cutoff(R"({"Name": "other"})", in_parts), "5G");
+    EXPECT_EQ(cutoff(R"({"Name": "s3"})", in_parts), "");
+    EXPECT_EQ(cutoff("no JSON", "no JSON"), "5G");
+    ::setenv("RCLONE_S3_UPLOAD_CUTOFF", "7M", 1);
+    EXPECT_EQ(cutoff(R"({"Name": "s3"})", "{}"), "7M");
+    ::unsetenv("RCLONE_S3_UPLOAD_CUTOFF");
+}
+
 }  // namespace
 }  // namespace edgegpu::test
