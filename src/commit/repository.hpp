@@ -131,6 +131,11 @@ public:
 /// updated. `checksum` is the commit's that is being written.
 void leave_summary_marker(const Repo::Impl& repo, const std::string& checksum);
 
+/// Whether a process is between a ref and the summary of a repository, whose directory is open: one
+/// of this machine that has left the summary's marker and runs. If its lock cannot be read, the
+/// marker alone counts.
+[[nodiscard]] bool is_summary_under_way(int repository);
+
 /// Sets the ref to `checksum`, and leaves the summary's marker. From then on a build has succeeded,
 /// whatever else fails. Throws Error if another process moved the ref since it was locked.
 void set_ref(const Repo::Impl& repo, const std::string& checksum);

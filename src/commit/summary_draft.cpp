@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <ctime>
 #include <set>
 #include <string>
@@ -186,6 +188,13 @@ void forget_other_markers(const Repo::Impl& repo) {
     }
 }
 
+/// Whether it begins with the number of a process of this machine.
+bool is_running(std::string_view number) {
+    pid_t pid = 0;
+    return std::from_chars(number.data(), number.data() + number.size(), pid).ec == std::errc() &&
+           pid > 0 && (::kill(pid, 0) == 0 || errno != ESRCH);
+}
+
 }  // namespace
 
 void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
@@ -227,6 +236,23 @@ void leave_summary_marker(const Repo::Impl& repo, const std::string& checksum) {
                            checksum + "\n", 0644, repo.fsync)) {
         throw write_error(repo.path.string(), repo.shown(locks_directory), errno);
     }
+}
+
+bool is_summary_under_way(int repository) {
+    const Fd locks = open_at(repository, locks_directory, O_RDONLY | O_DIRECTORY,
+                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    const auto names =
+        names_in(locks ? Fd(::openat(locks.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : Fd());
+    return names && std::ranges::any_of(*names, [&](const std::string& name) {
+               if (!name.ends_with(summary_suffix)) {
+                   return false;
+               }
+               const std::string lock =
+                   name.substr(0, name.size() - summary_suffix.size()) + ".lock";
+               const Fd file = open_at(locks.get(), lock, O_RDONLY | O_NONBLOCK,
+                                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+               return file ? is_running(read_file(file.get(), lock, 64)) : errno != ENOENT;
+           });
 }
 
 void forget_summary_marker(const Repo::Impl& repo) {

@@ -361,7 +361,7 @@ FsckReport fsck(const Context& ctx, Stages& stages, const FsckRequest& request) 
     stages.end(fmt::format("{} objects, {} damaged", report.objects, report.damaged.size()));
     stages.begin("deltas", "checking deltas and summary of");
     check_deltas(ctx, repository, checked, report);
-    check_summary(ctx, repository, report);
+    check_indexes_and_summary(ctx, repository, checked, report);
     warn_of_unreadable(ctx, request.repository, true);
     stages.end(fmt::format("{} deltas", report.deltas));
     return report;

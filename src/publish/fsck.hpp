@@ -88,13 +88,16 @@ struct FsckReport {
 /// ErrorKind::usage for a ref that is not there, Error for what is no repository.
 [[nodiscard]] FsckReport fsck(const Context& ctx, Stages& stages, const FsckRequest& request);
 
-/// Adds what is wrong with the deltas to `commits`, with the indexes of these, and with the
-/// summary.
+/// Adds what is wrong with the deltas to `commits`.
 void check_deltas(const Context& ctx, const RepositoryView& repository,
                   const std::vector<std::string>& commits, FsckReport& report);
 /// Warns of files and directories that only their owner or group can read: a web server that runs
 /// as somebody else answers "403 Forbidden". With `files` of all of them, else of directories.
 void warn_of_unreadable(const Context& ctx, const std::filesystem::path& repository, bool files);
-void check_summary(const Context& ctx, const RepositoryView& repository, FsckReport& report);
+/// Adds what is wrong with the indexes of deltas to `commits`, and with the summary. If refs and
+/// summary change meanwhile, or a writer is between the two, it looks again, a few times, before it
+/// says so.
+void check_indexes_and_summary(const Context& ctx, const RepositoryView& repository,
+                               const std::vector<std::string>& commits, FsckReport& report);
 
 }  // namespace edgegpu

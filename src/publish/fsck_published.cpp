@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 
+#include "commit/repository.hpp"
 #include "delta/delta_check.hpp"
 #include "delta/static_delta.hpp"
 #include "execution/parallel.hpp"
@@ -34,6 +38,10 @@ constexpr const char* anew =
     "edgegpu publish --delta-from removes what is damaged, and makes it and the summary anew";
 constexpr const char* summary_anew =
     "edgegpu publish makes it anew, and ostree summary --update; both sign it if they are told to";
+
+/// While somebody writes; with pauses of 0.1, 0.2, 0.4, 0.8, 1.6 and 3.2 seconds.
+constexpr int most_looks = 7;
+constexpr std::chrono::milliseconds first_pause_between_looks{100};
 
 Fd open_delta_at(const RepositoryView& repository, const std::string& path) {
     return open_at(ostree_repo_get_dfd(repository.handle()), path, O_RDONLY | O_DIRECTORY,
@@ -140,6 +148,71 @@ void check_summary_signature(const Context& ctx, const CommitView& image,
     }
 }
 
+void check_indexes(const RepositoryView& repository, const std::vector<std::string>& commits,
+                   FsckReport& report) {
+    for (const std::string& commit : commits) {
+        const std::string path = index_path(commit);
+        const std::string text = file_of(repository, path);
+        const VariantHandle metadata = parse_metadata(text);
+        const FsckProblem subject{"delta-index", path, "it cannot be read", summary_anew, false};
+        if (!text.empty() && !metadata) {
+            report.problems.push_back(subject);
+        } else if (metadata) {
+            check_named(repository, named_deltas(metadata.get()), subject, report);
+        }
+    }
+}
+
+void check_summary(const Context& ctx, const RepositoryView& repository, FsckReport& report) {
+    const SummaryView summary = read_summary(repository);
+    const std::string signatures = file_of(repository, "summary.sig");
+    const FsckProblem subject{"summary", "summary", "it cannot be read", summary_anew, false};
+    if (summary.exists && !summary.readable) {
+        report.problems.push_back(subject);
+        return;
+    }
+    if (summary.exists) {
+        check_refs(repository, summary, report);
+        check_named(repository, summary.deltas, subject, report);
+    }
+    const VariantHandle parsed = parse_metadata(signatures);
+    if (!signatures.empty() && (!parsed || g_variant_n_children(parsed.get()) == 0)) {
+        report.problems.push_back({"summary", "summary.sig",
+                                   "it has no signatures that can be read", summary_anew, false});
+    } else if (!signatures.empty() && !summary.exists) {
+        report.problems.push_back({"summary", "summary.sig", "the summary that it signs is missing",
+                                   summary_anew, false});
+    }
+    for (const CheckedRef& ref : report.refs) {
+        try {
+            check_summary_signature(ctx, repository.commit_at(ref.checksum, ref.ref), summary,
+                                    signatures, report);
+        } catch (const Error& failure) {
+            // Of an image that is damaged, which is told above; else it has keys that nobody reads.
+            if (failure.kind() == ErrorKind::interrupted) {
+                throw;
+            }
+            ctx.console->note(
+                fmt::format("{}: whether devices can verify the summary is not known: "
+                            "{}",
+                            ref.ref, failure.message()));
+        }
+    }
+}
+
+/// What writers change last, and one after the other.
+struct Heads {
+    std::map<std::string, std::string> refs;
+    std::string summary;
+    std::string signatures;
+
+    bool operator==(const Heads&) const = default;
+};
+
+Heads heads_of(const RepositoryView& repository) {
+    return {repository.refs(), file_of(repository, "summary"), file_of(repository, "summary.sig")};
+}
+
 }  // namespace
 
 void check_deltas(const Context& ctx, const RepositoryView& repository,
@@ -161,17 +234,6 @@ void check_deltas(const Context& ctx, const RepositoryView& repository,
             report.problems.push_back({"delta", deltas[i].path,
                                        fmt::format("the delta to {}: {}", deltas[i].to, fault),
                                        anew, false});
-        }
-    }
-    for (const std::string& commit : commits) {
-        const std::string path = index_path(commit);
-        const std::string text = file_of(repository, path);
-        const VariantHandle metadata = parse_metadata(text);
-        const FsckProblem subject{"delta-index", path, "it cannot be read", summary_anew, false};
-        if (!text.empty() && !metadata) {
-            report.problems.push_back(subject);
-        } else if (metadata) {
-            check_named(repository, named_deltas(metadata.get()), subject, report);
         }
     }
 }
@@ -217,40 +279,24 @@ void warn_of_unreadable(const Context& ctx, const std::filesystem::path& reposit
     }
 }
 
-void check_summary(const Context& ctx, const RepositoryView& repository, FsckReport& report) {
-    const SummaryView summary = read_summary(repository);
-    const std::string signatures = file_of(repository, "summary.sig");
-    const FsckProblem subject{"summary", "summary", "it cannot be read", summary_anew, false};
-    if (summary.exists && !summary.readable) {
-        report.problems.push_back(subject);
-        return;
-    }
-    if (summary.exists) {
-        check_refs(repository, summary, report);
-        check_named(repository, summary.deltas, subject, report);
-    }
-    const VariantHandle parsed = parse_metadata(signatures);
-    if (!signatures.empty() && (!parsed || g_variant_n_children(parsed.get()) == 0)) {
-        report.problems.push_back({"summary", "summary.sig",
-                                   "it has no signatures that can be read", summary_anew, false});
-    } else if (!signatures.empty() && !summary.exists) {
-        report.problems.push_back({"summary", "summary.sig", "the summary that it signs is missing",
-                                   summary_anew, false});
-    }
-    for (const CheckedRef& ref : report.refs) {
-        try {
-            check_summary_signature(ctx, repository.commit_at(ref.checksum, ref.ref), summary,
-                                    signatures, report);
-        } catch (const Error& failure) {
-            // Of an image that is damaged, which is told above; else it has keys that nobody reads.
-            if (failure.kind() == ErrorKind::interrupted) {
-                throw;
-            }
-            ctx.console->note(
-                fmt::format("{}: whether devices can verify the summary is not known: "
-                            "{}",
-                            ref.ref, failure.message()));
+void check_indexes_and_summary(const Context& ctx, const RepositoryView& repository,
+                               const std::vector<std::string>& commits, FsckReport& report) {
+    auto pause = first_pause_between_looks;
+    for (int look = 1;; ++look) {
+        const Heads before = heads_of(repository);
+        FsckReport found;
+        found.refs = report.refs;
+        check_indexes(repository, commits, found);
+        check_summary(ctx, repository, found);
+        const bool settled = !is_summary_under_way(ostree_repo_get_dfd(repository.handle())) &&
+                             heads_of(repository) == before;
+        if (found.problems.empty() || settled || look == most_looks) {
+            std::ranges::move(found.problems, std::back_inserter(report.problems));
+            return;
         }
+        ctx.check_cancelled();
+        std::this_thread::sleep_for(pause);
+        pause *= 2;
     }
 }
 
