@@ -36,18 +36,18 @@ bool names_open_file(const fs::path& path, int fd) {
            named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/// "another build (pid 4711)"
-std::string name_holder(const fs::path& path) {
+/// "another build (pid 4711)"; `who` is "another build".
+std::string name_holder(const fs::path& path, const std::string& who) {
     std::string pid;
     try {
         pid = read_file(path, 64);
     } catch (const Error&) {
         // It has just released the lock.
-        return "another build";
+        return who;
     }
     pid.resize(trim_end(pid).size());
     const bool number = !pid.empty() && pid.find_first_not_of("0123456789") == std::string::npos;
-    return number ? fmt::format("another build (pid {})", pid) : "another build";
+    return number ? fmt::format("{} (pid {})", who, pid) : who;
 }
 
 /// Calls `attempt` until it returns true. Not a wait in the kernel, which no flag would end.
@@ -57,13 +57,15 @@ void wait_until(const Context& ctx, const fs::path& path, std::string_view what,
     const auto began = std::chrono::steady_clock::now();
     bool said = false;
     std::string holder;
+    // Builds wait for one another without a limit.
+    const std::string who = limit ? "another edgegpu" : "another build";
     for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
         ctx.check_cancelled();
         if (attempt()) {
             break;
         }
         if (holder.empty()) {
-            holder = name_holder(path);
+            holder = name_holder(path, who);
         }
         if (limit && std::chrono::steady_clock::now() - began >= *limit) {
             throw error("{}: after {} s, {} still {}", path.string(), limit->count(), holder, what)
@@ -72,7 +74,8 @@ void wait_until(const Context& ctx, const fs::path& path, std::string_view what,
         if (!said && ctx.console != nullptr &&
             std::chrono::steady_clock::now() - began >= silent_wait) {
             said = true;
-            ctx.console->note_now(fmt::format("waiting for {}, which {}", name_holder(path), what));
+            ctx.console->note_now(
+                fmt::format("waiting for {}, which {}", name_holder(path, who), what));
         }
         // A signal ends the pause: no `sleep_for`, which begins again with what is left, and the
         // kernel adds its timer slack to that, so that frequent signals make it endless.
@@ -141,12 +144,16 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path, LockMode mode, 
 }
 
 FileLock FileLock::take(const Context& ctx, const fs::path& path, LockMode mode,
-                        std::string_view what, LockFile file) {
+                        std::string_view what, LockFile file,
+                        std::optional<std::chrono::seconds> limit) {
     std::optional<FileLock> taken;
-    wait_until(ctx, path, what, [&] {
-        taken = try_take(path, mode, file);
-        return taken.has_value();
-    });
+    wait_until(
+        ctx, path, what,
+        [&] {
+            taken = try_take(path, mode, file);
+            return taken.has_value();
+        },
+        limit);
     return std::move(*taken);
 }
 

@@ -28,10 +28,12 @@ public:
                                                           LockFile file = LockFile::kept);
     /// The same, waiting until it is free. If that takes longer than half a second, `ctx.console`
     /// notes which process it waits for, and `what` that one does: "is compiling the kernel modules
-    /// of 6.1.0". Throws ErrorKind::interrupted if the build is cancelled meanwhile.
+    /// of 6.1.0". Throws ErrorKind::interrupted if the build is cancelled meanwhile, and Error if
+    /// it is not free within `limit`.
     [[nodiscard]] static FileLock take(const Context& ctx, const std::filesystem::path& path,
                                        LockMode mode, std::string_view what,
-                                       LockFile file = LockFile::kept);
+                                       LockFile file = LockFile::kept,
+                                       std::optional<std::chrono::seconds> limit = {});
 
     FileLock(FileLock&& other) noexcept = default;
     FileLock& operator=(FileLock&& other) noexcept;

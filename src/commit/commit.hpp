@@ -8,6 +8,7 @@
 #include <string>
 
 #include "blueprint/blueprint.hpp"
+#include "commit/lock_wait.hpp"
 #include "execution/context.hpp"
 #include "image/account_files.hpp"
 #include "image/tree.hpp"
@@ -25,8 +26,9 @@ public:
     /// has locked `ref` (the message has its pid); ErrorKind::usage if `ref` is malformed.
     Repo(const Context& ctx, const std::filesystem::path& path, const std::string& ref);
     /// Opens a repository that exists for work on all of its refs, with a lock that only one holds.
-    /// The same errors, and ErrorKind::usage if there is none.
-    [[nodiscard]] static Repo whole(const Context& ctx, const std::filesystem::path& path);
+    /// Waits for that. The same errors, and ErrorKind::usage if there is none.
+    [[nodiscard]] static Repo whole(const Context& ctx, const std::filesystem::path& path,
+                                    const LockWait& wait = {});
     Repo(Repo&&) noexcept;
     Repo& operator=(Repo&&) noexcept;
     ~Repo();

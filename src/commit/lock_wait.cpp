@@ -79,17 +79,16 @@ bool is_switched_off(OstreeRepo* repo) {
            g_key_file_get_boolean(config, "core", "locking", nullptr) == FALSE;
 }
 
-/// Nothing: without end, "-1".
-std::optional<std::chrono::seconds> configured_wait(OstreeRepo* repo) {
+}  // namespace
+
+std::optional<std::chrono::seconds> limit_of_wait(OstreeRepo* repo, const LockWait& wait) {
     GKeyFile* config = ostree_repo_get_config(repo);
-    if (g_key_file_has_key(config, "core", "lock-timeout-secs", nullptr) == FALSE) {
-        return default_wait;
+    if (wait || g_key_file_has_key(config, "core", "lock-timeout-secs", nullptr) == FALSE) {
+        return wait.value_or(default_wait);
     }
     const gint64 value = g_key_file_get_int64(config, "core", "lock-timeout-secs", nullptr);
     return value < 0 ? std::nullopt : std::optional(std::chrono::seconds(value));
 }
-
-}  // namespace
 
 void wait_until_unlocked(const Context& ctx, OstreeRepo* repo, const std::string& shown,
                          OstreeRepoLockType type, const LockWait& wait, const std::string& hint) {
@@ -114,7 +113,7 @@ void wait_until_unlocked(const Context& ctx, OstreeRepo* repo, const std::string
     if (own > 1) {
         return;
     }
-    const std::optional<std::chrono::seconds> limit = wait ? wait : configured_wait(repo);
+    const std::optional<std::chrono::seconds> limit = limit_of_wait(repo, wait);
     const auto began = std::chrono::steady_clock::now();
     auto next_note = began + silent;
     while (!is_free(file.get(), type)) {

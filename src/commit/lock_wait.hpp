@@ -14,6 +14,10 @@ namespace edgegpu {
 /// 30 seconds.
 using LockWait = std::optional<std::chrono::seconds>;
 
+/// How long that is for a repository; nothing: without end.
+[[nodiscard]] std::optional<std::chrono::seconds> limit_of_wait(OstreeRepo* repo,
+                                                                const LockWait& wait);
+
 /// Waits until nobody's lock keeps one of this kind from being taken, and notes meanwhile who has
 /// it. Returns at once if this process has locked the repository itself. Somebody else may take it
 /// next. Throws Error with `hint` when that time is over; ErrorKind::interrupted.

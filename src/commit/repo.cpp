@@ -170,15 +170,13 @@ void lock_ref(Repo::Impl& repo) {
     }
 }
 
-void lock_whole(Repo::Impl& repo) {
+void lock_whole(const Context& ctx, Repo::Impl& repo, const LockWait& wait) {
     repo.make_directory(locks_directory);
     const std::string name = fmt::format("{}/{}.lock", locks_directory, repo.ref_file);
     repo.make_lock_file(name);
-    repo.lock = FileLock::try_take(repo.place(name), LockMode::exclusive);
-    if (!repo.lock) {
-        throw error("{}: another edgegpu prune or fsck is changing it", repo.path.string())
-            .hinted("try again when that has ended");
-    }
+    repo.lock =
+        FileLock::take(ctx, repo.place(name), LockMode::exclusive, "prunes or mends the repository",
+                       LockFile::kept, limit_of_wait(repo.ostree.get(), wait));
 }
 
 /// Only those of this ref: others may belong to a running build.
@@ -357,7 +355,7 @@ Repo::Repo(const Context& ctx, const fs::path& path, const std::string& ref)
     impl_->ref_at_start = read_ref(impl_->directory.get(), impl_->path.string(), ref);
 }
 
-Repo Repo::whole(const Context& ctx, const fs::path& path) {
+Repo Repo::whole(const Context& ctx, const fs::path& path, const LockWait& wait) {
     ctx.check_cancelled();
     auto impl = std::make_unique<Impl>();
     impl->path = fs::absolute(path).lexically_normal();
@@ -368,7 +366,7 @@ Repo Repo::whole(const Context& ctx, const fs::path& path) {
             .hinted("name the repository with --repo");
     }
     open_repository(ctx, *impl);
-    lock_whole(*impl);
+    lock_whole(ctx, *impl, wait);
     remove_leftovers(*impl);
     require_links(*impl);
     return Repo(std::move(impl));

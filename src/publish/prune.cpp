@@ -230,7 +230,7 @@ PrunePlan prune(const Context& ctx, Stages& stages, const PruneRequest& request,
         announce(plan);
         return plan;
     }
-    const Repo repo = Repo::whole(ctx, request.repository);
+    const Repo repo = Repo::whole(ctx, request.repository, request.lock_wait);
     const ExclusiveLock lock(ctx, repo.impl(), request.lock_wait);
     const RepositoryView view = repo.impl().view();
     PrunePlan plan = plan_prune(ctx, view, request, std::time(nullptr));
@@ -246,13 +246,13 @@ PrunePlan prune(const Context& ctx, Stages& stages, const PruneRequest& request,
 
 RetentionRecord change_pins(const Context& ctx, const std::filesystem::path& repository,
                             const std::vector<std::string>& pin,
-                            const std::vector<std::string>& unpin) {
+                            const std::vector<std::string>& unpin, const LockWait& wait) {
     const RepositoryView seen(repository);
     require_archive(seen, "prune");
-    const Repo repo = Repo::whole(ctx, repository);
+    const Repo repo = Repo::whole(ctx, repository, wait);
     const RepositoryView view = repo.impl().view();
     // No prune may be deciding now.
-    const SharedLock lock(ctx, repo.impl());
+    const SharedLock lock(ctx, repo.impl(), wait);
     RetentionRecord record = read_retention(view);
     const RetentionRecord before = record;
     for (const std::string& name : pin) {

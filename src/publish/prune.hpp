@@ -26,10 +26,11 @@ PrunePlan prune(const Context& ctx, Stages& stages, const PruneRequest& request,
 
 /// Adds commits (as RepositoryView::open finds them) to those that are never removed, and takes
 /// others out; those can be checksums of commits that are gone. Returns what is pinned then. Throws
-/// ErrorKind::usage for a commit that is not there or not pinned.
+/// ErrorKind::usage for a commit that is not there or not pinned. Waits for locks as prune does.
 [[nodiscard]] RetentionRecord change_pins(const Context& ctx,
                                           const std::filesystem::path& repository,
                                           const std::vector<std::string>& pin,
-                                          const std::vector<std::string>& unpin);
+                                          const std::vector<std::string>& unpin,
+                                          const LockWait& wait);
 
 }  // namespace edgegpu

@@ -67,7 +67,8 @@ ordered_json new_document(const std::filesystem::path& repository) {
 }
 
 int run_pins(const GlobalOptions& global, const PruneCommand& command, const Context& ctx) {
-    const RetentionRecord record = change_pins(ctx, command.repo, command.pin, command.unpin);
+    const RetentionRecord record =
+        change_pins(ctx, command.repo, command.pin, command.unpin, lock_wait_of(command.lock_wait));
     ordered_json document = new_document(command.repo);
     document["pins"] = pins_json(record);
     print_result(global.json ? document_text(document) : pins_text(record));
