@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "upload/contents.hpp"
 #include "upload/published_state.hpp"
@@ -25,6 +27,12 @@ struct RemoteState {
 /// Reads the heads of the listed files. `scratch` is a directory for temporary files.
 [[nodiscard]] RemoteState read_heads(const RcloneRemote& remote, FileSizes files,
                                      const std::filesystem::path& scratch);
+
+/// Gives these files of `local`, which are to be sent, the time of now, or a later one than those
+/// there have. Where the server keeps the times of files, they say since when clients have had
+/// them, and clients ask whether a file has changed since the time of theirs, in whole seconds.
+void set_times_of_heads(const PublishedState& local, const RcloneRemote& remote,
+                        const std::vector<std::string>& heads);
 
 /// Throws Error for a remote that has files, and is no repository.
 void require_repository(const RcloneRemote& remote, const RemoteState& there);

@@ -230,9 +230,6 @@ private:
                 "have a version keep it: upload again when it is mended");
     }
 
-    /// Where the server keeps the times of files, they say since when clients have had the heads.
-    /// Clients ask whether a file has changed since the time of theirs, in whole seconds: it is
-    /// later than that of the file there, which a machine whose clock is ahead may have uploaded.
     void set_times() const {
         std::vector<std::string> heads;
         for (const UploadStep step : {UploadStep::refs, UploadStep::summary}) {
@@ -240,15 +237,7 @@ private:
                 heads.insert(heads.end(), found->second.begin(), found->second.end());
             }
         }
-        const auto there = heads.empty() ? std::nullopt : remote_.newest(heads);
-        auto time = std::chrono::system_clock::now();
-        if (there) {
-            time = std::max(time, *there + std::chrono::seconds(1));
-        }
-        for (const std::string& path : heads) {
-            std::filesystem::last_write_time(local_.directory_of(UploadStep::summary) / path,
-                                             std::chrono::file_clock::from_sys(time));
-        }
+        set_times_of_heads(local_, remote_, heads);
     }
 
     /// The heads that the remote has or is to have, also where a listing has not had them.
