@@ -60,6 +60,9 @@ public:
     /// Whether the server knows hashes of its files.
     [[nodiscard]] bool has_hashes() const;
 
+    /// Whether it is Amazon's S3, or something that speaks as that does; also by another name.
+    [[nodiscard]] bool is_s3() const;
+
     /// All files there, with their sizes; none if there is no such directory.
     [[nodiscard]] FileSizes list() const;
 

@@ -70,6 +70,13 @@ bool RcloneRemote::has_hashes() const {
     return *has_hashes_;
 }
 
+bool RcloneRemote::is_s3() const {
+    // "S3 bucket NAME path PATH"
+    const nlohmann::json text =
+        features().is_object() ? features().value("String", nlohmann::json()) : nlohmann::json();
+    return text.is_string() && text.get<std::string>().starts_with("S3 ");
+}
+
 std::map<std::string, std::string> RcloneRemote::cache_control(
     const std::vector<std::string>& names) const {
     constexpr const char* key = "cache-control";

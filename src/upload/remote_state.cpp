@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <utility>
@@ -105,6 +106,26 @@ void set_times_of_heads(const PublishedState& local, const RcloneRemote& remote,
     for (const std::string& path : heads) {
         fs::last_write_time(local.directory_of(UploadStep::summary) / path,
                             std::chrono::file_clock::from_sys(time));
+    }
+}
+
+void warn_of_plus_in_deltas(const Context& ctx, const PublishedState& local,
+                            const RcloneRemote& remote) {
+    std::size_t deltas = 0;
+    std::size_t unreachable = 0;
+    for (const auto& [path, size] : local.files()) {
+        if (step_of(path) == UploadStep::superblocks) {
+            ++deltas;
+            // The index of a delta has a part of its name.
+            unreachable += path.find('+') != std::string::npos ? 1 : 0;
+        }
+    }
+    if (unreachable != 0 && remote.is_s3()) {
+        ctx.console->warn(fmt::format(
+            "{}: {} of {} static deltas have a \"+\" in their names, which Amazon's S3 reads as a "
+            "space: devices that ask a bucket there do not find them, and fetch objects. Its "
+            "website endpoint has them, or a CDN that asks for %2B instead of +",
+            remote.shown(), unreachable, deltas));
     }
 }
 

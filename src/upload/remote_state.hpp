@@ -34,6 +34,11 @@ struct RemoteState {
 void set_times_of_heads(const PublishedState& local, const RcloneRemote& remote,
                         const std::vector<std::string>& heads);
 
+/// Warns of deltas of `local` that devices cannot get from Amazon's S3, which reads a "+" in the
+/// path of a request as a space, if the remote is one of S3.
+void warn_of_plus_in_deltas(const Context& ctx, const PublishedState& local,
+                            const RcloneRemote& remote);
+
 /// Throws Error for a remote that has files, and is no repository.
 void require_repository(const RcloneRemote& remote, const RemoteState& there);
 

@@ -367,6 +367,7 @@ UploadResult upload_in_order(const Context& ctx, Stages& stages, const UploadReq
     const RemoteClaim claim(ctx, local, request.remote, request.lock_wait);
     Uploading uploading(ctx, request, local, remote, claim);
     uploading.plan();
+    warn_of_plus_in_deltas(ctx, local, remote);
     stages.end(fmt::format("{} files", local.files().size()));
 
     stages.begin("upload", "uploading");

@@ -89,6 +89,16 @@ TEST_F(RcloneListing, OnlyWhatIsSaidToBeEqualIs) {
     EXPECT_THAT(calls(), HasSubstr("--download"));
 }
 
+TEST_F(RcloneListing, S3IsKnownByWhatRcloneCallsIt) {
+    for (const auto& [features, is] : {std::pair{R"({"String": "S3 bucket b path c"})", true},
+                                       {R"({"String": "webdav root 'edge/repo'"})", false},
+                                       {R"({"String": 3})", false},
+                                       {"no JSON", false}}) {
+        answer("backend", features);
+        EXPECT_EQ(remote().is_s3(), is) << features;
+    }
+}
+
 TEST_F(RcloneListing, ObjectsAreSentWholeUnlessTheUserSaysOtherwise) {
     const auto cutoff = [&](const std::string& backend, const std::string& configuration) {
         answer("backend", backend);
