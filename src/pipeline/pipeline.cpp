@@ -367,7 +367,8 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
          [&] {
              check_module_index(ctx, resolution.driver_version, tree);
              check_modprobe(ctx, blueprint.modprobe, tree);
-             if (blueprint.nvidia) {
+             // A host may have the driver and leave its cards to virtual machines.
+             if (blueprint.nvidia && !(blueprint.gpu_health && blueprint.gpu_health->passthrough)) {
                  check_driver_is_not_disabled(tree);
              }
          }},
