@@ -217,7 +217,6 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
 }
 
 void require_acceptable(const Context& ctx, const CommitView& commit, const CommitView& image) {
-    require_kept_remote(commit, image);
     for (const RemoteConfig& remote : remotes_of(image)) {
         require_collection(commit, remote);
         check_ed25519_signature(commit, image, remote);
@@ -234,6 +233,7 @@ void require_acceptable(const Context& ctx, const CommitView& commit, const Comm
             check_commit_signature(ctx, commit, image, remote.name, {});
         }
     }
+    require_kept_remote(commit, image);
 }
 
 }  // namespace edgegpu

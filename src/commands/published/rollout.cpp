@@ -119,11 +119,11 @@ void require_clock(const std::optional<RolloutPlan>& before, std::int64_t now) {
 ChangedPlan change_of(const RolloutCommand& command, const RepositoryView& view,
                       const std::optional<RolloutPlan>& before, std::int64_t now) {
     if (command.action == "start") {
+        const WaveRequest wave = wave_of(command, commit_of(view, command), now);
         if (command.at.empty()) {
             require_clock(before, now);
         }
-        return start_wave(before, command.ref, known_releases(view, command.ref),
-                          wave_of(command, commit_of(view, command), now), now);
+        return start_wave(before, command.ref, known_releases(view, command.ref), wave, now);
     }
     if (!before) {
         throw no_plan(view, command.ref);
