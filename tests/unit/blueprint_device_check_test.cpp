@@ -16,7 +16,7 @@ protected:
     /// The first mistake, or empty.
     std::string check() {
         Mistakes mistakes;
-        check_device(blueprint_, 86400 * 20000, mistakes, warnings_);
+        check_device(blueprint_, 86400L * 20000, mistakes, warnings_);
         try {
             mistakes.throw_any("");
         } catch (const Error& failure) {
