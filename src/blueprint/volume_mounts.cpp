@@ -186,8 +186,6 @@ std::vector<std::string> refused_mounts(const std::vector<std::string>& points,
 
 std::vector<MisplacedMount> misplaced_mounts(
     const std::optional<std::vector<std::string>>& directories, const MountFiles& files) {
-    static constexpr auto tops = std::to_array<std::string_view>(
-        {"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/sysroot", "/tmp", "/usr", "/var"});
     std::vector<MisplacedMount> misplaced;
     for (const auto& [path, file] : files) {
         const bool automount = path.find(".automount") != std::string::npos;
@@ -211,7 +209,7 @@ std::vector<MisplacedMount> misplaced_mounts(
         }
         const std::string top = where->substr(0, where->find('/', 1));
         const auto is_top = [&](std::string_view directory) { return is_below(directory, top); };
-        if (directories && std::ranges::none_of(tops, is_top) &&
+        if (directories && std::ranges::none_of(top_level_directories, is_top) &&
             std::ranges::none_of(*directories, is_top)) {
             misplaced.push_back(
                 {fmt::format("{}: nobody can make {} for Where={}: devices have no such directory, "

@@ -101,9 +101,7 @@ void require_kept_remote(const CommitView& commit, const CommitView& image) {
             error("commit {} has not the remote {} of commit {}: devices that upgrade from that "
                   "one by it would find no updates any more",
                   commit.info().name, before.front().name, image.info().checksum)
-                .hinted(fmt::format("keep it until no device follows it: remote = \"{0}\" and url "
-                                    "in [ostree], or a file /etc/ostree/remotes.d/{0}.conf",
-                                    before.front().name)));
+                .hinted(hint_to_keep(before.front())));
     }
 }
 

@@ -206,14 +206,12 @@ void check_remotes(const OstreeRequest& ostree, const std::optional<Parent>& par
         }
     }
     if (parent && !keeps_a_remote(parent->remotes, now)) {
-        const std::string& name = parent->remotes.front().name;
+        const RemoteConfig& lost = parent->remotes.front();
         throw error_at(ostree.location,
                        "the image has not the remote \"{}\" of the version before ({}): devices "
                        "that follow it would find no updates any more",
-                       name, parent->checksum)
-            .hinted(fmt::format("keep it until no device follows it: remote = \"{0}\" and url in "
-                                "[ostree], or a file /etc/ostree/remotes.d/{0}.conf",
-                                name));
+                       lost.name, parent->checksum)
+            .hinted(hint_to_keep(lost));
     }
 }
 

@@ -66,7 +66,7 @@ bool is_promoted(const CommitView& head, const ChannelRecord& now, const CommitV
     }
     if (head.info().checksum == source.info().checksum) {
         return head.info().bound_refs == std::vector<std::string>{wanted.ref} &&
-               (wanted.collection.empty() || now.collection == wanted.collection);
+               (wanted.collection.empty() || head.info().collection == wanted.collection);
     }
     if (!now.promotion || now.promotion->from != source.info().checksum) {
         return false;

@@ -103,7 +103,6 @@ ChannelRecord read_channel_record(const CommitView& commit) {
     record.end = {text(OSTREE_COMMIT_META_KEY_ENDOFLIFE),
                   text(OSTREE_COMMIT_META_KEY_ENDOFLIFE_REBASE)};
     record.architecture = text(OSTREE_COMMIT_META_KEY_ARCHITECTURE);
-    record.collection = text(OSTREE_COMMIT_META_KEY_COLLECTION_BINDING);
     if (std::string from = text(from_key); !from.empty()) {
         record.promotion =
             Promotion{std::move(from), text(ref_key), text(by_key),

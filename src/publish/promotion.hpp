@@ -39,9 +39,8 @@ struct ChannelRecord {
     EndOfLife end;
     /// Unix time of the commit that was built: of promoted ones `edgegpu.image-time`
     std::int64_t image_time = 0;
-    /// `ostree.architecture` and `ostree.collection-binding`, or empty
+    /// `ostree.architecture`, or empty
     std::string architecture;
-    std::string collection;
 };
 
 /// Reads it. Throws Error for metadata of another form.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <glib.h>
 
 #include "support/glib.hpp"
@@ -55,6 +56,13 @@ bool keeps_a_remote(const std::vector<RemoteConfig>& before,
     return before.empty() || std::ranges::any_of(before, [&](const RemoteConfig& remote) {
                return std::ranges::find(after, remote.name, &RemoteConfig::name) != after.end();
            });
+}
+
+std::string hint_to_keep(const RemoteConfig& remote) {
+    return fmt::format(
+        "keep it until no device follows it: remote = \"{0}\" and url in [ostree], or a file "
+        "/etc/ostree/remotes.d/{0}.conf",
+        remote.name);
 }
 
 std::vector<RemoteConfig> read_remotes(std::string_view text) {

@@ -37,6 +37,8 @@ struct RemoteConfig {
 /// before, they have others.
 [[nodiscard]] bool keeps_a_remote(const std::vector<RemoteConfig>& before,
                                   const std::vector<RemoteConfig>& after);
+/// What to do about it where they do not.
+[[nodiscard]] std::string hint_to_keep(const RemoteConfig& remote);
 
 /// The remotes in the text of such a file, in its order; none if ostree could not read it.
 [[nodiscard]] std::vector<RemoteConfig> read_remotes(std::string_view text);

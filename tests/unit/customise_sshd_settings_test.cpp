@@ -43,6 +43,12 @@ TEST(SshdSettings, KeysHaveToBeTakenAndLookedFor) {
     EXPECT_EQ(users.size(), 2U);
     EXPECT_EQ(sshd_refusal(users.at("a"), "a", {}, keys),
               "has a key, and sshd takes none (PubkeyAuthentication no)");
+    for (const char* other : {"authorizedkeyscommand /usr/bin/sss_ssh_authorizedkeys",
+                              "trustedusercakeys /etc/ssh/ca.pub"}) {
+        const auto by_others =
+            read_sshd_settings(std::string("user c\nauthorizedkeysfile none\n") + other + '\n');
+        EXPECT_EQ(sshd_refusal(by_others.at("c"), "c", {}, keys), "") << other;
+    }
     EXPECT_EQ(sshd_refusal(users.at("b"), "b", {}, keys),
               "has a key that sshd does not look for (AuthorizedKeysFile none)");
 }

@@ -103,7 +103,12 @@ std::string sshd_refusal(const SshdSettings& settings, const std::string& user,
     }
     const std::string files = value_of(settings, "authorizedkeysfile");
     const auto places = words_of(files, " \t");
-    if (std::ranges::find(places, key_file) == places.end()) {
+    // A program or an authority may know keys instead.
+    const std::string command = value_of(settings, "authorizedkeyscommand");
+    const std::string authorities = value_of(settings, "trustedusercakeys");
+    const bool others =
+        (!command.empty() && command != "none") || (!authorities.empty() && authorities != "none");
+    if (std::ranges::find(places, key_file) == places.end() && !others) {
         return fmt::format("has a key that sshd does not look for (AuthorizedKeysFile {})", files);
     }
     if (user == "root" && value_of(settings, "permitrootlogin") == "no") {
