@@ -242,6 +242,12 @@ struct InitCommand {
     std::filesystem::path key;
 };
 
+/// `edgegpu package-driver`
+struct PackageDriverCommand {
+    std::filesystem::path run_file;
+    std::filesystem::path output;
+};
+
 /// Builds the image and prints the summary to stdout. Returns 0, or 77 for an unchanged image if
 /// asked to. Several blueprints are builds of their own (builds.hpp).
 int run_build(const GlobalOptions& global, const BuildCommand& command);
@@ -323,6 +329,9 @@ void add_text(nlohmann::ordered_json& object, const char* key, const std::string
 /// Prints what is known of the GPUs that match `wanted` (a PCI id, part of a name, or "" for all).
 /// Throws Error if none does.
 int run_gpus(const GlobalOptions& global, const std::string& wanted);
+
+/// Makes a repository of packages of a run file, and prints what it has and what it lacks.
+int run_package_driver(const GlobalOptions& global, const PackageDriverCommand& command);
 
 /// Writes a first blueprint, which does not exist yet, and checks it before it gets its name.
 int run_init(const GlobalOptions& global, const InitCommand& command);

@@ -313,8 +313,8 @@ TEST_F(BlueprintCheckTest, repositories_that_nobody_verifies_are_warned_of) {
     EXPECT_EQ(warnings_of(text),
               std::vector<std::string>{
                   "b.toml:2:1: nothing of repository \"a\" is verified (gpgcheck and "
-                  "repo_gpgcheck are off): its server, or anybody between, can put anything into "
-                  "the image"});
+                  "repo_gpgcheck are off): whoever can change it, there or on the way, can put "
+                  "anything into the image"});
     for (const char* off : {"gpgcheck = false", "repo_gpgcheck = false"}) {
         EXPECT_TRUE(warnings_of("distro = \"lab-12\"\naccounts.login = \"none\"\n"
                                 "[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\n"

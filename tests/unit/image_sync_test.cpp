@@ -12,10 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::ComposeHostile;
-using test::directory_entry;
 
 TEST_F(ComposeHostile, SyncTakesWhatAnImageCanHold) {
-    tree_.entries["/old"] = directory_entry();
+    tree_.entries["/old"] = test::directory_entry();
     tree_.entries["/old/file"] = file("old");
     tree_.entries["/gone"] = file("gone");
     tree_.entries["/pipe"] = file("was a file");

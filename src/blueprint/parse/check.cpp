@@ -39,10 +39,11 @@ void check_repository(const Repository& repository, Mistakes& mistakes, Warnings
                 .hinted("set gpgkey to the key file that the vendor of the repository publishes"));
     }
     if (!repository.gpgcheck && !repository.repo_gpgcheck) {
-        warnings.push_back(
-            fmt::format("{}: nothing of repository \"{}\" is verified (gpgcheck and repo_gpgcheck "
-                        "are off): its server, or anybody between, can put anything into the image",
-                        at.text(), repository.id));
+        warnings.push_back(fmt::format(
+            "{}: nothing of repository \"{}\" is verified (gpgcheck and repo_gpgcheck "
+            "are off): whoever can change it, there or on the way, can put anything into "
+            "the image",
+            at.text(), repository.id));
     }
     const auto readable = [&](std::string_view what, const std::string& path) {
         mistakes.attempt([&] { require_readable(at, what, path); });

@@ -125,6 +125,7 @@ int run_verb(const CLI::App& app, const std::string& verb, const CommandLine& ar
         {"openshift", [&] { return run_openshift(global, arguments.openshift); }},
         {"check", [&] { return run_check(global, arguments.check, running); }},
         {"cache", [&] { return run_cache(global, arguments.cache); }},
+        {"package-driver", [&] { return run_package_driver(global, arguments.package_driver); }},
         {"gpus", [&] { return run_gpus(global, arguments.gpu); }},
         {"doctor", [&] { return run_doctor(global, arguments.doctor_cache_dir); }},
         {"bundles", [&] { return run_bundles(global, arguments.bundle); }},

@@ -107,6 +107,17 @@ void add_cache(CLI::App& app, CacheCommand& cache) {
     verb->add_flag("--dry-run", cache.dry_run, "Remove nothing, only show what would be removed");
 }
 
+void add_package_driver(CLI::App& app, PackageDriverCommand& package) {
+    CLI::App* verb = app.add_subcommand("package-driver",
+                                        "Make a repository of RPM packages of NVIDIA's run file");
+    add_value(*verb, "FILE", package.run_file, "FILE",
+              "NVIDIA-Linux-x86_64-VERSION.run, or …-grid.run for guests with a virtual GPU")
+        ->required();
+    add_value(*verb, "--output", package.output, "DIR",
+              "Directory of the repository, which is created")
+        ->required();
+}
+
 }  // namespace
 
 void add_cache_dir(CLI::App& verb, std::filesystem::path& cache_dir) {
@@ -144,6 +155,7 @@ void add_options(CLI::App& app, CommandLine& arguments) {
     add_check(app, arguments.check);
     add_test(app, arguments.test);
     add_cache(app, arguments.cache);
+    add_package_driver(app, arguments.package_driver);
     add_cache_dir(*app.add_subcommand("doctor",
                                       "Try what builds, images and tests need of this machine, and "
                                       "say what to do about what it lacks"),

@@ -29,6 +29,7 @@ struct CommandLine {
     RolloutCommand rollout;
     ExportCommand exported;
     CacheCommand cache;
+    PackageDriverCommand package_driver;
     /// of `doctor`
     std::filesystem::path doctor_cache_dir;
     std::string gpu;

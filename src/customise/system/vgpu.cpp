@@ -95,7 +95,7 @@ void require_guest(const VgpuRequest& vgpu, const Tree& tree) {
                            "for a guest",
                            path)
                 .hinted(
-                    "take the guest's driver: the package nvidia-linux-grid-BRANCH, or "
+                    "take the guest's driver: edgegpu package-driver makes packages of "
                     "NVIDIA-Linux-x86_64-VERSION-grid.run");
         }
     }
@@ -104,8 +104,8 @@ void require_guest(const VgpuRequest& vgpu, const Tree& tree) {
                        "devices get their licence by {}, and the image does not have it",
                        gridd_service)
             .hinted(
-                "add the guest driver's package, whose name has the branch, such as "
-                "nvidia-linux-grid-570");
+                "edgegpu package-driver makes packages of the guest's driver, "
+                "NVIDIA-Linux-x86_64-VERSION-grid.run");
     }
 }
 

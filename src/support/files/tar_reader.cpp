@@ -145,6 +145,7 @@ bool TarReader::next(TarMember& member) {
     member.capabilities = capabilities_of(entry);
     member.uid = static_cast<std::uint64_t>(archive_entry_uid(entry));
     member.gid = static_cast<std::uint64_t>(archive_entry_gid(entry));
+    member.modified = archive_entry_mtime(entry);
     impl_->member = member.name;
     impl_->size = member.size;
     return true;

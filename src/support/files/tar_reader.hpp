@@ -28,6 +28,8 @@ struct TarMember {
     /// Negative numbers of the archive are larger than any that Linux has.
     std::uint64_t uid = 0;
     std::uint64_t gid = 0;
+    /// When it was last changed, Unix time.
+    std::int64_t modified = 0;
 };
 
 /// An archive to be read.
