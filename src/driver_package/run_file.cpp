@@ -95,6 +95,11 @@ Script read_script(std::string_view beginning, const std::string& name) {
     return script;
 }
 
+/// What of `bytes`, which begin at `done` of the file, lies at `begin` or after it.
+std::string_view part_from(std::size_t begin, std::size_t done, std::string_view bytes) {
+    return bytes.substr(std::min(bytes.size(), begin > done ? begin - done : 0));
+}
+
 /// Copies the archive to `archive` and compares the sum. Returns the SHA-256 of the whole file.
 std::string take_archive(const Context& ctx, int file, const Script& script,
                          const fs::path& archive, const std::string& name) {
@@ -119,13 +124,10 @@ std::string take_archive(const Context& ctx, int file, const Script& script,
         }
         const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
         sha256.update(bytes);
-        const std::string_view summed = bytes.substr(
-            std::min(bytes.size(), script.summed > done ? script.summed - done : std::size_t{0}));
+        const std::string_view summed = part_from(script.summed, done, bytes);
         g_checksum_update(md5.get(), reinterpret_cast<const guchar*>(summed.data()),
                           static_cast<gssize>(summed.size()));
-        if (!write_all(out.get(),
-                       bytes.substr(std::min(bytes.size(),
-                                             script.archive > done ? script.archive - done : 0)))) {
+        if (!write_all(out.get(), part_from(script.archive, done, bytes))) {
             throw errno_error(archive.string(), errno);
         }
         done += bytes.size();

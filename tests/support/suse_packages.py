@@ -178,6 +178,23 @@ def add_user_space(maker):
     maker.package("nvidia-compute-utils-G06", DRIVER, header=(exact,), files={"/usr/bin/nvidia-smi": ("#!/bin/sh\nexit 0\n", 0o755)})
 
 
+def add_crio(maker):
+    """CRI-O, crun and the container toolkit, with the files that the lab's have; SUSE's option for the driver, by which nodes
+    belong to root:video."""
+    sources = pathlib.Path(__file__).resolve().parents[1] / "lab/gpu/sources/cri-o"
+    program = "#!/bin/sh\nexit 0\n", 0o755
+    files = {f"/{path.relative_to(sources)}": (path.read_text(), 0o755 if path.parent.name == "bin" else 0o644)
+             for path in sorted(sources.rglob("*")) if path.is_file()}
+    maker.package("cri-o", "1.32.1", header=("Requires: crun",), files=files)
+    maker.package("crun", "1.20", files={"/usr/bin/crun": program})
+    maker.package("nvidia-container-toolkit", "1.17.8", files={
+        "/usr/bin/nvidia-container-runtime": program, "/usr/bin/nvidia-ctk": program,
+        "/etc/nvidia-container-runtime/config.toml": '[nvidia-container-runtime]\nruntimes = ["runc", "crun"]\n'})
+    maker.package("nvidia-common-G06", DRIVER, header=("BuildArch: noarch",), files={
+        "/usr/lib/modprobe.d/50-nvidia-default.conf":
+            "options nvidia NVreg_DeviceFileUID=0 NVreg_DeviceFileGID=483 NVreg_DeviceFileMode=0660\n"})
+
+
 def make_repository(lab, work):
     """A signed repository; returns its path and the kernel's uname."""
     maker = Maker(lab, work)
@@ -192,6 +209,7 @@ def make_repository(lab, work):
     add_kmp(maker, kernel.uname, build, needed)
     add_tools(maker)
     add_user_space(maker)
+    add_crio(maker)
     maker.finish()
     shutil.rmtree(scratch)
     return maker.repository, kernel.uname
