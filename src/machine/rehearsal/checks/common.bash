@@ -64,6 +64,20 @@ state() {
     esac
 }
 
+# lacks_gpu UNIT: whether it is a daemon of NVIDIA's that ends where there is no GPU, and the machine has none
+lacks_gpu() {
+    local file vendor
+    case $1 in
+        nvidia-persistenced.service | nvidia-fabricmanager.service | nvidia-gridd.service | nvidia-topologyd.service) ;;
+        *) return 1 ;;
+    esac
+    for file in /sys/bus/pci/devices/*/vendor; do
+        [ -e "$file" ] || continue
+        { vendor=$(<"$file"); } 2>/dev/null || return 1
+        [ "$vendor" != 0x10de ] || return 1
+    done
+}
+
 # read_until_now FUNCTION ARGUMENT…: has the function set `messages` to the journal's, until they have what is written to the
 # kernel's log now: a journal that stopped tells nothing
 read_until_now() {

@@ -2,13 +2,13 @@
 # Has any unit failed, from the boot until now? Beside those that are failed at this moment there are those that systemd started
 # anew (Restart=), or that were reset since: the journal and the count of restarts have them. Each is shown with its journal.
 declare -A failures restarts known
-units=()
+units=() gpuless=()
 
 # add UNIT
 add() {
     [ -z "${known[$1]:-}" ] || return 0
     known[$1]=yes
-    units+=("$1")
+    if lacks_gpu "$1"; then gpuless+=("$1"); else units+=("$1"); fi
 }
 
 # add_restarts UNIT NUMBER: the highest number counts. systemd ends journald as it leaves the initramfs, and starts it again.
@@ -29,6 +29,7 @@ if [ "$number" != 0 ]; then
         [ -z "$unit" ] || add "$unit"
     done <<<"$(systemctl list-units --failed --plain --no-legend --no-pager)"
     # What failed and is not listed has failed all the same.
+    number=$((number - ${#gpuless[@]}))
     [ "${#units[@]}" = "$number" ] || echo "systemd says that $number failed, and lists ${#units[@]}"
 fi
 
@@ -69,6 +70,7 @@ while IFS= read -r line; do
         failed "cannot be checked: the journal lost messages of systemd: $line"
     fi
 done <<<"$messages"
+[ "${#gpuless[@]}" = 0 ] || note "not judged, since the machine has no GPU of NVIDIA's: ${gpuless[*]}"
 [ -n "$start" ] || failed "cannot be checked: the journal of this boot does not have the start of systemd"
 [ "$number" != 0 ] || [ "${#units[@]}" != 0 ] || passed "no unit has failed ($(counted "$services" service))"
 

@@ -8,7 +8,7 @@ is() {
     if [ "$3" = '?' ]; then [ -n "$answer" ]; else [ "$answer" = "$3" ]; fi
 }
 
-active=0 over=0 unmet='' bad='' unreached=''
+active=0 over=0 unmet='' bad='' unreached='' gpuless=''
 while read -r target unit; do
     state "$target"
     [ "$answer" = active ] || {
@@ -35,6 +35,8 @@ while read -r target unit; do
             elif [ "$state" = inactive ] && is "$unit" Result success && is "$unit" Type oneshot &&
                 is "$unit" ExecMainExitTimestamp '?'; then
                 over=$((over + 1))
+            elif lacks_gpu "$unit"; then
+                gpuless="$gpuless $unit"
             else
                 bad="$bad, $unit is $state"
                 explain "$unit"
@@ -44,6 +46,7 @@ while read -r target unit; do
 done <<<"$UNITS"
 [ -z "$unmet" ] || printf 'not started, since their conditions are not met:%s\n' "$unmet"
 [ -z "$unreached" ] || printf 'not started, since nothing has reached what wants them:%s\n' "$unreached"
+[ -z "$gpuless" ] || note "not judged, since the machine has no GPU of NVIDIA's:$gpuless"
 [ -z "$bad" ] || failed "enabled by the image, but not active: ${bad#, }"
 text="$(counted "$((active + over))" unit) that the image enables started"
 [ -z "$unmet" ] || text="$text;$unmet did not, since a condition is not met"
