@@ -9,7 +9,7 @@ from served import Site
 
 LIMIT_S = 900
 # NVIDIA's daemon fails where there is no GPU.
-HEALTH = "systemctl is-system-running --wait >/dev/null; systemctl reset-failed nvidia-persistenced.service; systemctl is-system-running; systemctl --failed --no-legend --plain; systemctl is-active greenboot-healthcheck.service boot-complete.target"
+HEALTH = "systemctl is-system-running --wait >/dev/null; systemctl reset-failed nvidia-persistenced.service 2>/dev/null; systemctl is-system-running; systemctl --failed --no-legend --plain; systemctl is-active greenboot-healthcheck.service boot-complete.target"
 
 
 class Machine:
