@@ -7,6 +7,7 @@
 
 #include "blueprint/toml/mistakes.hpp"
 #include "customise/health/check_scripts.hpp"
+#include "customise/units/firstboot.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
@@ -152,28 +153,27 @@ std::string shell_of(std::string_view script) {
     return {};
 }
 
-void check_scripts(const Context& ctx, const PlacedPaths& placed, const Tree& tree,
-                   Mistakes& mistakes) {
-    for (const auto& [path, file] : placed) {
-        const Entry* entry = is_health_check(path) ? find_entry(tree, path) : nullptr;
-        if (entry == nullptr || entry->type != EntryType::file) {
-            continue;
-        }
-        const std::string shell = shell_of(read_entry(tree, path));
-        if (shell.empty()) {
-            continue;
-        }
-        const ProcessResult result = run_in_image(ctx, tree, {shell, "-n", path}, shell);
-        if (result.status != 0) {
-            const auto findings = findings_about(result.output, {{path, file}});
-            mistakes.add(error(ErrorKind::usage, "{} ({} of the image)",
-                               findings.empty()
-                                   ? shown_place(file) + ": " + first_line(result.output)
-                                   : findings.front(),
-                               shell)
-                             .hinted("a required check that fails takes every boot of the image "
-                                     "back"));
-        }
+/// Lets the shell of a user's script read it; `consequence` is what a device does with one that its
+/// shell does not understand.
+void check_script(const Context& ctx, const PlacedPaths::value_type& script,
+                  const std::string& consequence, const Tree& tree, Mistakes& mistakes) {
+    const auto& [path, file] = script;
+    const Entry* entry = find_entry(tree, path);
+    if (entry == nullptr || entry->type != EntryType::file) {
+        return;
+    }
+    const std::string shell = shell_of(read_entry(tree, path));
+    if (shell.empty()) {
+        return;
+    }
+    const ProcessResult result = run_in_image(ctx, tree, {shell, "-n", path}, shell);
+    if (result.status != 0) {
+        const auto findings = findings_about(result.output, {script});
+        mistakes.add(error(ErrorKind::usage, "{} ({} of the image)",
+                           findings.empty() ? shown_place(file) + ": " + first_line(result.output)
+                                            : findings.front(),
+                           shell)
+                         .hinted(consequence));
     }
 }
 
@@ -209,7 +209,8 @@ std::vector<std::string> findings_about(std::string_view output, const PlacedPat
     return findings;
 }
 
-void check_configuration(const Context& ctx, const PlacedPaths& placed, const Tree& tree) {
+void check_configuration(const Context& ctx, const PlacedPaths& placed,
+                         const std::vector<FirstbootScript>& firstboot, const Tree& tree) {
     Mistakes mistakes;
     warn_of_unread(ctx, placed, tree);
     for (const ConfigurationReader& reader : readers) {
@@ -218,7 +219,18 @@ void check_configuration(const Context& ctx, const PlacedPaths& placed, const Tr
             ask(ctx, reader, files, tree, mistakes);
         }
     }
-    check_scripts(ctx, placed, tree, mistakes);
+    for (const PlacedPaths::value_type& file : placed) {
+        if (is_health_check(file.first)) {
+            check_script(ctx, file,
+                         "a required check that fails takes every boot of the image back", tree,
+                         mistakes);
+        }
+    }
+    for (std::size_t i = 0; i < firstboot.size(); ++i) {
+        check_script(ctx, {firstboot_path(i, firstboot[i]), {firstboot[i].location.text(), false}},
+                     "each device runs it once, at its first boot, and never again if that fails",
+                     tree, mistakes);
+    }
     mistakes.throw_any("");
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "blueprint/device.hpp"
 #include "customise/units/unit_check.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
@@ -17,8 +18,10 @@ namespace edgegpu {
 
 /// Lets programs of the image read what `placed` has of their configuration: sshd, sudo, firewalld
 /// and chronyd, which a device would go without, and the shells of greenboot's checks, which would
-/// fail at every boot. Throws ErrorKind::usage with what they say about the user's files; warns if
-/// a program fails without naming any of them, and about files that no program reads.
-void check_configuration(const Context& ctx, const PlacedPaths& placed, const Tree& tree);
+/// fail at every boot, and of the scripts of the first boot. Throws ErrorKind::usage with what they
+/// say about the user's files; warns if a program fails without naming any of them, and about files
+/// that no program reads.
+void check_configuration(const Context& ctx, const PlacedPaths& placed,
+                         const std::vector<FirstbootScript>& firstboot, const Tree& tree);
 
 }  // namespace edgegpu

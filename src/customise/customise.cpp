@@ -235,9 +235,9 @@ std::vector<TreeStep> Customisation::boot_steps() {
          {"/usr/lib/systemd/user"},
          [this] { leave_boot_success(ctx_, tree_); }},
         {"configuration",
-         {"accounts", "user files", "ssh keys", "trust", "firewall", "fips"},
+         {"accounts", "user files", "ssh keys", "trust", "firewall", "fips", "first boot"},
          {},
-         [this] { check_configuration(ctx_, placed_, tree_); }},
+         [this] { check_configuration(ctx_, placed_, blueprint_.firstboot, tree_); }},
         // A unit may be a user's file, and presets are those of every unit before.
         {"units",
          {"accounts", "user files", "gpu devices", "vgpu licence", "gpu health", "first boot"},

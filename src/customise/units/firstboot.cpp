@@ -77,6 +77,10 @@ EarlierScripts earlier_scripts(const Tree& tree) {
 
 }  // namespace
 
+std::string firstboot_path(std::size_t index, const FirstbootScript& script) {
+    return fmt::format("{}/{:02}-{}", scripts_directory, index + 1, script.name);
+}
+
 void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scripts, Tree& tree) {
     if (scripts.empty()) {
         return;
@@ -89,7 +93,7 @@ void add_firstboot(const Context& ctx, const std::vector<FirstbootScript>& scrip
     for (std::size_t i = 0; i < scripts.size(); ++i) {
         const FirstbootScript& script = scripts[i];
         check_interpreter(script, tree);
-        const std::string path = fmt::format("{}/{:02}-{}", scripts_directory, i + 1, script.name);
+        const std::string path = firstboot_path(i, script);
         // Registration commands contain keys, so only root may read them.
         const Entry entry = make_file_entry(ctx, script.contents, 0700);
         const Entry* old = find_entry(tree, path);

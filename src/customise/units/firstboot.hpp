@@ -1,10 +1,17 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "blueprint/blueprint.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 
 namespace edgegpu {
+
+/// Where the image has a script, by its place in the blueprint's list, counted from 0.
+[[nodiscard]] std::string firstboot_path(std::size_t index, const FirstbootScript& script);
 
 /// Adds the scripts of `[[customizations.firstboot.scripts]]` below /usr/libexec/edgegpu/firstboot,
 /// and edgegpu-firstboot.service, which runs them one after the other, in the blueprint's order,
