@@ -226,6 +226,9 @@ ManifestEntry parse_entry(std::string_view line) {
     }
     if (type->is_link) {
         entry.target = words.path();
+        if (entry.target.starts_with('/') || entry.target == entry.name()) {
+            throw error("'{}' is no target of a link that a driver has", entry.target);
+        }
     }
     return entry;
 }
@@ -254,7 +257,7 @@ std::string ManifestEntry::name() const {
 DriverManifest parse_driver_manifest(std::string_view text, const std::string& origin) {
     const std::vector<std::string_view> lines = lines_of(text);
     DriverManifest manifest;
-    if (lines.size() <= header_lines || !is_version(trim(lines[1]))) {
+    if (lines.size() <= header_lines || !is_version(trim(lines[1])) || !text.ends_with('\n')) {
         throw error(ErrorKind::usage, "{} is not the manifest of a driver", origin);
     }
     manifest.version = trim(lines[1]);

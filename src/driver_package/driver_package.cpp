@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -73,16 +74,22 @@ RpmPackage describe_part(DriverPart part, const std::string& same) {
         case DriverPart::cuda_libs:
             package.summary = "Libraries of NVIDIA's driver for CUDA";
             package.provides = {"libnvidia-ml" + same, "libnvidia-cfg" + same};
+            // Packages of NVIDIA's with the same files.
+            package.conflicts = {"libnvidia-ml", "libnvidia-cfg", "libnvidia-gpucomp",
+                                 "nvidia-driver-NVML"};
             package.finds_libraries = true;
             break;
         case DriverPart::graphics_libs:
             package.summary = "Libraries of NVIDIA's driver for OpenGL, Vulkan and ray tracing";
-            package.requirements = {of(DriverPart::cuda_libs)};
+            package.requirements = {of(DriverPart::cuda_libs), "libglvnd-egl",
+                                    "libglvnd-gles",           "libglvnd-glx",
+                                    "libglvnd-opengl",         "vulkan-loader"};
+            package.conflicts = {"libnvidia-fbc", "nvidia-driver-NvFBCOpenGL"};
             package.finds_libraries = true;
             break;
         case DriverPart::kmod_common:
-            package.summary = "Firmware of NVIDIA's driver";
-            package.requirements = {"nvidia-kmod" + same};
+            package.summary = "Firmware and module options of NVIDIA's driver";
+            package.requirements = {"nvidia-kmod" + same, of(DriverPart::nvidia_modprobe)};
             break;
         case DriverPart::nvidia_modprobe:
             package.summary = "Creates device nodes of NVIDIA's driver";
@@ -90,6 +97,9 @@ RpmPackage describe_part(DriverPart part, const std::string& same) {
             break;
         case DriverPart::nvidia_persistenced:
             package.summary = "Keeps GPUs initialised";
+            // It opens libnvidia-cfg.so.1 itself.
+            package.requirements = {of(DriverPart::cuda_libs)};
+            package.post_requirements = {"systemd"};
             package.post_install = preset_persistenced;
             package.finds_libraries = true;
             break;
@@ -151,7 +161,7 @@ void stage_files(const std::vector<DriverFile>& files, const DriverManifest& man
                  const fs::path& unpacked, const fs::path& buildroot) {
     for (const DriverFile& file : files) {
         const fs::path path = buildroot / file.path.substr(1);
-        fs::create_directories(path.parent_path());
+        make_directories(path.parent_path());
         if (!file.target.empty()) {
             fs::create_symlink(file.target, path);
             continue;
@@ -190,6 +200,28 @@ RpmPackage::File packaged(const DriverFile& file) {
     return {file.path, file.mode, !file.target.empty(), file.path.starts_with("/etc/")};
 }
 
+/// The directories of the files that no package of a distribution has.
+std::set<std::string> own_directories(const std::vector<RpmPackage::File>& files) {
+    constexpr std::string_view tops[] = {"/usr/src/nvidia-",
+                                         "/usr/lib/firmware/nvidia/",
+                                         "/usr/lib64/nvidia",
+                                         "/usr/share/licenses/nvidia-",
+                                         "/usr/share/doc/nvidia-",
+                                         "/usr/share/nvidia",
+                                         "/etc/nvidia"};
+    std::set<std::string> own;
+    for (const RpmPackage::File& file : files) {
+        std::string path = file.path;
+        for (std::size_t slash = path.rfind('/'); slash > 0; slash = path.rfind('/')) {
+            path.resize(slash);
+            if (std::ranges::any_of(tops, [&](auto top) { return path.starts_with(top); })) {
+                own.insert(path);
+            }
+        }
+    }
+    return own;
+}
+
 /// The packages of one build: those of user space and firmware together, and each with sources by
 /// itself, since both have them at the same paths.
 std::vector<RpmPackage> describe_packages(const std::vector<DriverFile>& files,
@@ -200,6 +232,9 @@ std::vector<RpmPackage> describe_packages(const std::vector<DriverFile>& files,
             packages.push_back(describe_part(file.part, same));
         }
         packages.back().files.push_back(packaged(file));
+    }
+    for (RpmPackage& package : packages) {
+        package.directories = own_directories(package.files);
     }
     return packages;
 }
@@ -223,6 +258,18 @@ std::vector<DriverFile> files_of(const Placement& placement, bool (*wanted)(Driv
     std::ranges::copy_if(placement.files, std::back_inserter(files),
                          [&](const DriverFile& file) { return wanted(file.part); });
     return files;
+}
+
+/// Where temporary files belong. Throws ErrorKind::usage for a path that rpmbuild does not take.
+fs::path temporary_place() {
+    fs::path place = fs::absolute(large_temporary_directory());
+    const std::string text = place.string();
+    if (text.find_first_of(" \t\n%'\"\\$*?[]{}") != std::string::npos) {
+        throw error(ErrorKind::usage, "TMPDIR={}: rpmbuild takes no such characters in a path",
+                    text)
+            .hinted("set TMPDIR to a directory with a plain name");
+    }
+    return place;
 }
 
 /// Makes the packages in `directory`; everything else in `scratch`.
@@ -258,19 +305,26 @@ std::vector<DriverPackage> build_packages(const Context& ctx, const DriverManife
 }  // namespace
 
 DriverRepository package_driver(const Context& ctx, Stages& stages, const fs::path& run_file,
-                                const fs::path& output) {
+                                const fs::path& wanted) {
     std::error_code failed;
+    fs::path output = fs::absolute(wanted).lexically_normal();
+    output = output.has_filename() ? output : output.parent_path();
+    check_output_name(output);
     if (fs::exists(fs::symlink_status(output, failed))) {
         throw error(ErrorKind::usage, "{} exists", output.string())
             .hinted("name a directory that does not, or remove it");
     }
     const std::uint64_t packed = fs::file_size(run_file, failed);
-    const Unfinished unfinished(fs::absolute(output));
-    // rpmbuild takes no blanks in the path of what it packages.
-    const TemporaryDirectory scratch(large_temporary_directory() / "edgegpu-driver");
+    const Unfinished unfinished(output);
+    const TemporaryDirectory scratch(temporary_place() / "edgegpu-driver");
     // Unpacked, it is four times as large, and the packages are as large as itself.
-    require_space(scratch.path(), failed ? 0 : 5 * packed, "the unpacked driver");
-    require_space(unfinished.file("."), failed ? 0 : packed, "the packages of the driver");
+    try {
+        require_space(scratch.path(), failed ? 0 : 4 * packed, "the unpacked driver");
+        require_space(unfinished.file("."), failed ? 0 : packed, "the packages of the driver");
+    } catch (Error& full) {
+        throw full.hinted(
+            "free some space, set TMPDIR to a directory that has it, or name another --output");
+    }
     stages.begin("unpack", "unpacking");
     const fs::path unpacked = scratch / "unpacked";
     make_directories(unpacked);

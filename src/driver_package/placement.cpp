@@ -15,6 +15,7 @@ namespace edgegpu {
 namespace {
 
 constexpr std::string_view units = "/usr/lib/systemd/system";
+constexpr std::string_view modprobe_program = "/usr/bin/nvidia-modprobe";
 
 /// nvidia-persistenced as NVIDIA's package for RHEL runs it; a run file has only a template for a
 /// user that its installer makes.
@@ -31,19 +32,33 @@ WantedBy=multi-user.target
 )";
 constexpr const char* persistenced_preset = "enable nvidia-persistenced.service\n";
 
-/// The names that nvidia-gridd and its clients have on the system bus.
+/// The names that nvidia-gridd and its clients have on the system bus. A rule for replies without
+/// their types, as an early installer wrote it, would allow everyone to call everything
+/// (CVE-2022-42260).
 constexpr const char* licence_policy =
     R"(<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
   <policy context="default">
-    <allow own="nvidia.grid.server"/>
     <allow own="nvidia.grid.client"/>
-    <allow send_requested_reply="true"/>
-    <allow receive_requested_reply="true"/>
+    <allow send_destination="nvidia.grid.server"/>
+    <allow receive_sender="nvidia.grid.client"/>
+    <allow send_requested_reply="true" send_type="method_return"/>
+    <allow send_requested_reply="true" send_type="error"/>
+    <allow receive_requested_reply="true" receive_type="method_return"/>
+    <allow receive_requested_reply="true" receive_type="error"/>
+  </policy>
+  <policy user="root">
+    <allow own="nvidia.grid.server"/>
   </policy>
 </busconfig>
 )";
+
+/// As in NVIDIA's own nvidia-kmod-common: nouveau does not take the card first, CUDA finds its
+/// device, and the initramfs is not as large as the driver.
+constexpr const char* module_options = "blacklist nouveau\nsoftdep nvidia post: nvidia-uvm\n";
+constexpr const char* initramfs_options =
+    "omit_drivers+=\" nvidia nvidia-drm nvidia-modeset nvidia-uvm nvidia-peermem \"\n";
 
 /// Daemons of a guest, each with a unit that scripts of the installer would copy.
 constexpr std::array guest_daemons{"nvidia-gridd", "nvidia-topologyd"};
@@ -136,7 +151,8 @@ DriverFile placed(const ManifestEntry& entry, const std::string& version) {
             entry.type->name == "GBM_BACKEND_LIB_SYMLINK" ? "../" + entry.target : entry.target;
         return file;
     }
-    file.mode = entry.mode;
+    // Only one program creates device nodes for everyone; nothing else is writable or setuid.
+    file.mode = file.path == modprobe_program ? 04755 : (entry.mode & 0755U) | 0444U;
     file.source = entry.file.starts_with("./") ? entry.file.substr(2) : entry.file;
     return file;
 }
@@ -180,6 +196,48 @@ void add_guest(const std::set<std::string>& unpacked, Placement& placement,
         made(DriverPart::cuda, "/usr/share/dbus-1/system.d/nvidia-grid.conf", licence_policy));
 }
 
+/// What NVIDIA's packages have, and no run file.
+void add_made(const DriverManifest& manifest, Placement& placement) {
+    const auto add = [&](DriverPart part, std::string path, const char* content) {
+        placement.files.push_back(made(part, std::move(path), content));
+    };
+    add(DriverPart::nvidia_persistenced, fmt::format("{}/nvidia-persistenced.service", units),
+        persistenced_unit);
+    add(DriverPart::nvidia_persistenced,
+        "/usr/lib/systemd/system-preset/70-nvidia-persistenced.preset", persistenced_preset);
+    add(DriverPart::kmod_common, "/usr/lib/modprobe.d/nvidia.conf", module_options);
+    add(DriverPart::kmod_common, "/usr/lib/dracut/dracut.conf.d/99-nvidia.conf", initramfs_options);
+    // The installer leaves it to ldconfig.
+    const std::string ngx = fmt::format("libnvidia-ngx.so.{}", manifest.version);
+    constexpr const char* link = "/usr/lib64/libnvidia-ngx.so.1";
+    if (has_path(placement, fmt::format("/usr/lib64/{}", ngx)) && !has_path(placement, link)) {
+        placement.files.push_back({DriverPart::graphics_libs, link, 0777, {}, ngx});
+    }
+}
+
+/// Files of the archive that the manifest does not have, and nothing else took.
+void note_unlisted(const std::set<std::string>& unpacked, const DriverManifest& manifest,
+                   Placement& placement) {
+    std::set<std::string> listed{".manifest"};
+    const auto plain = [](const std::string& file) {
+        return file.starts_with("./") ? file.substr(2) : file;
+    };
+    for (const ManifestEntry& entry : manifest.entries) {
+        listed.insert(plain(entry.file));
+    }
+    for (const std::string& line : manifest.unknown) {
+        listed.insert(plain(line.substr(0, line.find(' '))));
+    }
+    for (const DriverFile& file : placement.files) {
+        listed.insert(file.source);
+    }
+    for (const std::string& path : unpacked) {
+        if (!listed.contains(path)) {
+            placement.left_out["not in its manifest"].push_back(path);
+        }
+    }
+}
+
 void require_guest_or_whole(const std::set<std::string>& unpacked, const std::string& origin) {
     for (const char* name : {"is_vgpu_host_package.txt", "nvidia-vgpud", "nvidia-vgpu-mgr"}) {
         if (unpacked.contains(name)) {
@@ -195,16 +253,22 @@ void require_guest_or_whole(const std::set<std::string>& unpacked, const std::st
 
 void require_complete(const Placement& placement, const DriverManifest& manifest,
                       const std::string& origin) {
-    const bool compiled = std::ranges::any_of(
-        placement.files, [](const DriverFile& file) { return file.path.ends_with("/dkms.conf"); });
     const auto require = [&](bool there, std::string_view what) {
         if (!there) {
             throw error(ErrorKind::usage, "{}: has no {}: not a whole driver", origin, what);
         }
     };
-    require(compiled && !manifest.modules.empty(), "sources of kernel modules for dkms");
-    require(has_path(placement, "/usr/bin/nvidia-smi"), "nvidia-smi");
-    require(has_path(placement, "/usr/lib64/libcuda.so.1"), "libcuda.so.1");
+    require(has_path(placement, fmt::format("/usr/src/nvidia-{}/dkms.conf", manifest.version)) &&
+                !manifest.modules.empty(),
+            "sources of kernel modules for dkms");
+    for (const std::string_view program :
+         {"nvidia-smi", "nvidia-persistenced", "nvidia-modprobe"}) {
+        require(has_path(placement, fmt::format("/usr/bin/{}", program)), program);
+    }
+    for (const std::string_view library :
+         {"libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-cfg.so.1"}) {
+        require(has_path(placement, fmt::format("/usr/lib64/{}", library)), library);
+    }
 }
 
 /// Throws Error for two files of one part in one place.
@@ -243,14 +307,8 @@ Placement place_files(const DriverManifest& manifest, const std::set<std::string
     if (placement.is_guest) {
         add_guest(unpacked, placement, origin);
     }
-    if (has_path(placement, "/usr/bin/nvidia-persistenced")) {
-        const auto part = DriverPart::nvidia_persistenced;
-        placement.files.push_back(
-            made(part, fmt::format("{}/nvidia-persistenced.service", units), persistenced_unit));
-        placement.files.push_back(
-            made(part, "/usr/lib/systemd/system-preset/70-nvidia-persistenced.preset",
-                 persistenced_preset));
-    }
+    add_made(manifest, placement);
+    note_unlisted(unpacked, manifest, placement);
     std::ranges::sort(placement.files, {},
                       [](const DriverFile& file) { return std::tie(file.part, file.path); });
     require_distinct(placement, origin);

@@ -38,6 +38,10 @@ constexpr const char* preamble = R"(%global debug_package %{nil}
 %global __requires_exclude ^libcrypto\\.so
 )";
 
+/// Not those of /etc/rpm and of the distribution, by which packages would differ.
+constexpr const char* rpms_own_macros =
+    "/usr/lib/rpm/macros:/usr/lib/rpm/platform/%{_target}/macros:/usr/lib/rpm/fileattrs/*.attr";
+
 /// Where %install finds the files.
 constexpr const char* staged_variable = "EDGEGPU_STAGED";
 
@@ -86,6 +90,7 @@ std::string package_text(const RpmPackage& package) {
         text += "AutoReqProv: no\n";
     }
     add_tags(text, "Requires", package.requirements);
+    add_tags(text, "Requires(post)", package.post_requirements);
     add_tags(text, "Provides", package.provides);
     add_tags(text, "Conflicts", package.conflicts);
     text += fmt::format("%description -n {}\n{}.\n", package.name, package.summary);
@@ -93,6 +98,9 @@ std::string package_text(const RpmPackage& package) {
         text += fmt::format("%post -n {}\n{}", package.name, package.post_install);
     }
     text += fmt::format("%files -n {}\n", package.name);
+    for (const std::string& directory : package.directories) {
+        text += fmt::format("%dir %attr(0755,root,root) \"{}\"\n", directory);
+    }
     for (const RpmPackage::File& file : package.files) {
         const std::string_view kind = file.is_configuration ? "%config(noreplace) " : "";
         text += file.is_link
@@ -125,7 +133,8 @@ void build_rpms(const Context& ctx, const RpmSource& source, const fs::path& roo
     const fs::path spec = work / "driver.spec";
     write_file(spec, spec_text(source));
     ProcessRequest request;
-    request.argv = {"rpmbuild", "-bb", "--target", source.architecture + "-linux"};
+    request.argv = {"rpmbuild", "-bb", "--target", source.architecture + "-linux",
+                    fmt::format("--macros={}", rpms_own_macros)};
     for (const auto& [macro, value] :
          {std::pair<std::string, std::string>{"_topdir", macro_value(work)},
           {"_rpmdir", macro_value(output)},

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct RpmPackage {
     std::string summary;
     /// Values of tags, as a spec has them: "nvidia-kmod = 3:570.211.01".
     std::vector<std::string> requirements;
+    /// What its scriptlet needs.
+    std::vector<std::string> post_requirements = {};
     std::vector<std::string> provides;
     std::vector<std::string> conflicts;
     /// Shell, or empty.
@@ -29,6 +32,8 @@ struct RpmPackage {
         bool is_configuration = false;
     };
     std::vector<File> files;
+    /// Those that it owns.
+    std::set<std::string> directories = {};
 };
 
 /// Packages of one build, which have their version in common.

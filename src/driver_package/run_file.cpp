@@ -17,6 +17,7 @@
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
 #include "support/files/tar_reader.hpp"
+#include "support/files/unpack_limit.hpp"
 #include "support/handles.hpp"
 #include "support/text/text.hpp"
 
@@ -29,8 +30,9 @@ namespace {
 /// The script of 570 and 590 has 70 to 300 KiB, with the program that decompresses.
 constexpr std::size_t most_script = 16U << 20U;
 constexpr std::size_t piece_size = 1U << 20U;
-/// The largest driver of 2025 unpacks to 1.4 GiB.
-constexpr std::uint64_t most_unpacked_driver = 16ULL << 30U;
+/// Drivers of 2025 unpack to four times their size.
+constexpr std::uint64_t most_ratio = 20;
+constexpr std::uint64_t small_driver = 1ULL << 30U;
 constexpr std::size_t most_files = 100'000;
 /// makeself sums up what follows the lines with the sums.
 constexpr std::size_t lines_before_sum = 3;
@@ -154,7 +156,7 @@ std::string member_path(const std::string& member, const std::string& name) {
 }
 
 void unpack_member(TarReader& reader, const fs::path& path) {
-    fs::create_directories(path.parent_path());
+    make_directories(path.parent_path());
     const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out) {
         throw errno_error(path.string(), errno);
@@ -182,12 +184,14 @@ UnpackedRunFile unpack_run_file(const Context& ctx, const fs::path& file,
     const Script script = read_script(read_beginning(source.get(), name, most_script), name);
     const fs::path archive = directory.parent_path() / (directory.filename().string() + ".tar");
     UnpackedRunFile unpacked;
+    if (script.md5.empty()) {
+        ctx.console->warn(fmt::format(
+            "{}: it has no MD5 by which damage could be found: compare its SHA-256 with NVIDIA's",
+            name));
+    }
     unpacked.sha256 = take_archive(ctx, source.get(), script, archive, name);
-    TarReader reader({archive,
-                      fmt::format("the archive of {}", name),
-                      whole_file,
-                      ErrorKind::usage,
-                      {most_unpacked_driver}});
+    TarReader reader({archive, fmt::format("the archive of {}", name), whole_file, ErrorKind::usage,
+                      most_unpacked(fs::file_size(archive), small_driver, most_ratio)});
     TarMember member;
     while (reader.next(member)) {
         ctx.check_cancelled();
@@ -201,6 +205,12 @@ UnpackedRunFile unpack_run_file(const Context& ctx, const fs::path& file,
         if (!unpacked.paths.insert(path).second || unpacked.paths.size() > most_files) {
             throw error(ErrorKind::usage, "{}: its archive has {} twice, or too many files", name,
                         path);
+        }
+        for (fs::path above = fs::path(path).parent_path(); !above.empty();
+             above = above.parent_path()) {
+            if (unpacked.paths.contains(above.string())) {
+                throw error(ErrorKind::usage, "{}: its archive has {} below a file", name, path);
+            }
         }
         unpack_member(reader, directory / path);
         if (path == ".manifest") {

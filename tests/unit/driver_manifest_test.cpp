@@ -97,6 +97,10 @@ TEST(DriverManifest, RefusesWhatIsNone) {
         ".manifest:10: 'a/../b' is not a path that a driver has");
     EXPECT_EQ(refusal(header + "a 0644 EXPLICIT_PATH /usr/%{x} MODULE:x\n"),
               ".manifest:9: '/usr/%{x}' is not a path that a driver has");
+    EXPECT_NE(refusal(header + "a 0644 CUDA_ICD MODULE:x"), "");  // cut
+    EXPECT_EQ(
+        refusal(header + "a 0000 UTILITY_BIN_SYMLINK b\na 0000 CUDA_SYMLINK NATIVE / /etc/x M\n"),
+        ".manifest:10: '/etc/x' is no target of a link that a driver has");
     EXPECT_EQ(refusal(header + "a 8888 CUDA_ICD MODULE:x\n"), ".manifest:9: '8888' is not a mode");
     EXPECT_EQ(refusal(header + "a 0644 FIRMWARE DEPTH:1 MODULE:x\n"),
               ".manifest:9: 'DEPTH:1' is not the depth of a path");

@@ -18,7 +18,12 @@ const std::string least =
     "Driver for Linux-x86_64\n570.211.01\n \nnvidia\n \n \n \n \n"
     "kernel/dkms.conf 0644 DKMS_CONF INHERIT_PATH_DEPTH:1 MODULE:resman\n"
     "nvidia-smi 0755 UTILITY_BINARY MODULE:nvml\n"
-    "libcuda.so.1 0000 CUDA_SYMLINK NATIVE / libcuda.so.570.211.01 MODULE:gpgpu\n";
+    "nvidia-persistenced 0755 UTILITY_BINARY MODULE:nvpd\n"
+    "nvidia-modprobe 0755 NVIDIA_MODPROBE /usr/bin/ MODULE:installer\n"
+    "libcuda.so.1 0000 CUDA_SYMLINK NATIVE / libcuda.so.570.211.01 MODULE:gpgpu\n"
+    "libnvidia-ml.so.1 0000 CUDA_SYMLINK NATIVE / libnvidia-ml.so.570.211.01 MODULE:nvml\n"
+    "libnvidia-cfg.so.1 0000 UTILITY_LIB_SYMLINK NATIVE libnvidia-cfg.so.570.211.01 "
+    "MODULE:xutils\n";
 
 /// With all files of the manifest in the archive, and `more` files.
 Placement place(const std::string& lines, std::set<std::string> more = {}) {
@@ -76,7 +81,7 @@ TEST(Placement, FollowsEl) {
     EXPECT_EQ(open.part, DriverPart::open_modules);
     EXPECT_EQ(added("libFlxCore64.so 0755 FLEXERA_LIB nvidia/gridd MODULE:grid").path,
               "/usr/lib64/nvidia/gridd/libFlxCore64.so");
-    EXPECT_EQ(added("libnvidia-cfg.so.1 0755 UTILITY_LIB NATIVE MODULE:xutils").part,
+    EXPECT_EQ(added("libnvidia-cfg.so.570.211.01 0755 UTILITY_LIB NATIVE MODULE:xutils").part,
               DriverPart::cuda_libs);
     EXPECT_EQ(added("libnvidia-fbc.so.1 0755 UTILITY_LIB NATIVE MODULE:nvfbc").part,
               DriverPart::graphics_libs);
@@ -133,14 +138,23 @@ TEST(Placement, RefusesHostsAndParts) {
     EXPECT_THROW((void)place_files(manifest, {"kernel/dkms.conf"}, "x.run"), Error);
 }
 
-TEST(Placement, KeepsNvidiaPersistencedByItself) {
-    const Placement placement = place("nvidia-persistenced 0755 UTILITY_BINARY MODULE:nvpd\n");
+TEST(Placement, HasWhatNvidiasPackagesHave) {
+    const Placement placement = place("odd 06777 UTILITY_BINARY MODULE:x\n");
     for (const char* path :
          {"/usr/bin/nvidia-persistenced", "/usr/lib/systemd/system/nvidia-persistenced.service"}) {
         const DriverFile* file = find_file(placement, path);
         ASSERT_NE(file, nullptr) << path;
         EXPECT_EQ(file->part, DriverPart::nvidia_persistenced);
     }
+    EXPECT_NE(find_file(placement, "/usr/lib/modprobe.d/nvidia.conf"), nullptr);
+    EXPECT_NE(find_file(placement, "/usr/lib/dracut/dracut.conf.d/99-nvidia.conf"), nullptr);
+    EXPECT_EQ(find_file(placement, "/usr/bin/nvidia-modprobe")->mode, 04755U);
+    EXPECT_EQ(find_file(placement, "/usr/bin/odd")->mode, 0755U);
+    const Placement graphics =
+        place("libnvidia-ngx.so.570.211.01 0755 OPENGL_LIB NATIVE MODULE:ngx\n", {"extra.txt"});
+    EXPECT_EQ(find_file(graphics, "/usr/lib64/libnvidia-ngx.so.1")->target,
+              "libnvidia-ngx.so.570.211.01");
+    EXPECT_EQ(graphics.left_out.at("not in its manifest"), std::vector<std::string>{"extra.txt"});
 }
 
 }  // namespace edgegpu

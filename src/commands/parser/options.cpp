@@ -113,8 +113,8 @@ void add_package_driver(CLI::App& app, PackageDriverCommand& package) {
     add_value(*verb, "FILE", package.run_file, "FILE",
               "NVIDIA-Linux-x86_64-VERSION.run, or …-grid.run for guests with a virtual GPU")
         ->required();
-    add_value(*verb, "--output", package.output, "DIR",
-              "Directory of the repository, which is created")
+    add_nonempty(*verb, "--output", package.output, "DIR",
+                 "Directory of the repository, which is created")
         ->required();
 }
 

@@ -86,7 +86,7 @@ Unfinished::Unfinished(const fs::path& output)
     remove_abandoned_beside(output);
     if (::mkdir(path_.c_str(), 0700) != 0) {
         throw errno_error(directory_of(output).string(), errno)
-            .hinted("the image is written there: name a file elsewhere with --output");
+            .hinted("what is not complete lies there: name another place with --output");
     }
     lock_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!lock_ || !lock_file(lock_.get(), LOCK_EX | LOCK_NB)) {
