@@ -85,4 +85,27 @@ protected:
     std::filesystem::path directory_;
 };
 
+/// Of what a check finds in one table of a blueprint that has nothing wrong otherwise.
+class CheckedBlueprintTest : public BlueprintTest {
+protected:
+    /// A usable repository, before the table.
+    static constexpr std::string_view unsigned_repository =
+        "distro = \"lab-12\"\n[[repositories]]\nid = \"a\"\nbaseurl = \"/x\"\ngpgcheck = false\n"
+        "repo_gpgcheck = false\n";
+    /// What the cases are not about, behind it.
+    static constexpr std::string_view no_login = "[accounts]\nlogin = \"none\"\n";
+
+    /// The error of checking a blueprint with this table.
+    [[nodiscard]] std::string check(const std::string& text) const {
+        return failure(std::string(unsigned_repository) + text + std::string(no_login), true);
+    }
+    /// The warnings of such a blueprint, but for the one about its repository.
+    [[nodiscard]] std::vector<std::string> warned(const std::string& text) const {
+        std::vector<std::string> warnings =
+            warnings_of(std::string(unsigned_repository) + text + std::string(no_login));
+        warnings.erase(warnings.begin());
+        return warnings;
+    }
+};
+
 }  // namespace edgegpu

@@ -15,13 +15,6 @@ namespace edgegpu::test {
 
 namespace fs = std::filesystem;
 
-inline Entry directory_entry() {
-    Entry entry;
-    entry.type = EntryType::directory;
-    entry.mode = 0755;
-    return entry;
-}
-
 /// What scriptlets can leave behind in the image's root, in the upper layer and in the record of
 /// the shims: nothing of it may lead to the builder's files, which are outside.
 class ComposeHostile : public ::testing::Test {
@@ -31,7 +24,7 @@ protected:
         write_file(outside_ / "etc/key", "secret", 0600);
         fs::create_directories(tree_.root = top_ / "root");
         fs::create_directories(tree_.upper = top_ / "upper");
-        tree_.entries["/"] = directory_entry();
+        tree_.entries["/"] = directory_entry(0755);
     }
 
     ~ComposeHostile() override {

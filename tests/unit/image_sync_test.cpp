@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using test::ComposeHostile;
 
 TEST_F(ComposeHostile, SyncTakesWhatAnImageCanHold) {
-    tree_.entries["/old"] = test::directory_entry();
+    tree_.entries["/old"] = directory_entry(0755);
     tree_.entries["/old/file"] = file("old");
     tree_.entries["/gone"] = file("gone");
     tree_.entries["/pipe"] = file("was a file");

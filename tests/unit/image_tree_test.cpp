@@ -19,7 +19,7 @@ TEST_F(ComposeHostile, EntriesArePutInsideTheRoot) {
     EXPECT_THROW(put_entry(tree_, "/usr/share/x/c/d", file("d")), Error);
     remove_entry(tree_, "/usr/share/x/key");
     // A directory where a link lies replaces the link.
-    put_entry(tree_, "/usr/share/x", test::directory_entry());
+    put_entry(tree_, "/usr/share/x", directory_entry(0755));
     EXPECT_TRUE(fs::is_directory(fs::symlink_status(tree_.root / "usr/share/x")));
     // A file where a link, a directory or a fifo lies.
     link(outside_ / "etc/key", tree_.root / "usr/share/x/key");
