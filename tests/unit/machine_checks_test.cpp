@@ -2,8 +2,6 @@
 
 #include "machine/rehearsal/checks.hpp"
 
-#include <algorithm>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +10,10 @@
 namespace edgegpu {
 namespace {
 
+using test::check_named;
 using test::FakeGuest;
 using test::LocalGuest;
+using test::some_commit_facts;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -21,27 +21,6 @@ CheckResult result_of(const GuestResult& answer) {
     FakeGuest guest;
     guest.answer = [&](const std::string&) { return answer; };
     return run_check(guest, {"x", "body", {}, std::chrono::seconds(1), ""});
-}
-
-CommitFacts some_facts() {
-    CommitFacts facts;
-    facts.commit = std::string(64, 'a');
-    facts.selinux = "enforcing";
-    return facts;
-}
-
-Check check_named(const CommitFacts& facts, const std::string& name,
-                  const std::vector<AllowedDenial>& allowed = {}) {
-    std::vector<Check> checks = image_checks(facts, nullptr);
-    for (Check& check : final_checks(facts, allowed)) {
-        checks.push_back(std::move(check));
-    }
-    const auto found = std::find_if(checks.begin(), checks.end(),
-                                    [&](const Check& check) { return check.name == name; });
-    if (found == checks.end()) {
-        throw Error("no check " + name);
-    }
-    return *found;
 }
 
 TEST(MachineChecks, AnAnswerWithoutVerdictIsAFailure) {
@@ -78,7 +57,8 @@ TEST(MachineChecks, OnlyInformationMayBeLeftOutByTheGuest) {
     EXPECT_EQ(result.text, "the machine left out a check of what the image has: nothing here");
     FakeGuest guest;
     guest.answer = [&](const std::string&) { return answer; };
-    EXPECT_EQ(run_check(guest, check_named(some_facts(), "boot-time")).verdict, Verdict::skipped);
+    EXPECT_EQ(run_check(guest, check_named(some_commit_facts(), "boot-time")).verdict,
+              Verdict::skipped);
 }
 
 TEST(MachineChecks, TheLastVerdictCountsAndTheRestIsDetails) {
@@ -94,7 +74,7 @@ TEST(MachineChecks, TheLastVerdictCountsAndTheRestIsDetails) {
 
 TEST(MachineChecks, AGuestThatIsGoneIsAnError) {
     FakeGuest guest;
-    EXPECT_THROW((void)run_check(guest, check_named(some_facts(), "memory")), Error);
+    EXPECT_THROW((void)run_check(guest, check_named(some_commit_facts(), "memory")), Error);
 }
 
 TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
@@ -134,7 +114,7 @@ TEST(MachineChecks, WhatTheImageDoesNotHaveIsSkippedWithTheReasonAndNotAsked) {
 }
 
 TEST(MachineChecks, WhatGoesWrongAtAnyTimeIsCheckedLast) {
-    const std::vector<Check> last = final_checks(some_facts(), {});
+    const std::vector<Check> last = final_checks(some_commit_facts(), {});
     ASSERT_EQ(last.size(), 4U);
     EXPECT_EQ(last[0].name, "multi-user-at-end");
     EXPECT_EQ(last[1].name, "failed-units");
@@ -149,90 +129,6 @@ TEST(MachineChecks, WhoCannotLogInByTheImageNeedNotOnTheMachine) {
     EXPECT_EQ(authorized_key_check({"a", "", {"AAAA"}}).skipped, "");
 }
 
-/// In a guest whose kernel was started with `running`, and whose boot loader starts the next one
-/// with `next`.
-CheckResult judged_arguments(const Check& check, const std::string& running,
-                             const std::string& next) {
-    LocalGuest guest;
-    guest.put("/proc/cmdline", running + '\n');
-    guest.put("/boot/loader/entries/ostree-*.conf", "version 2\noptions ostree=/x " + next);
-    return run_check(guest, check);
-}
-
-TEST(MachineChecks, ParametersCannotLeaveTheirQuotes) {
-    CommitFacts facts = some_facts();
-    facts.kernel_arguments = {"a='$(touch /tmp/edgegpu-was-here)'", "console=ttyS0"};
-    const CheckResult result =
-        judged_arguments(check_named(facts, "kernel-arguments"),
-                         "BOOT a='$(touch /tmp/edgegpu-was-here)' quiet", "");
-    EXPECT_EQ(result.verdict, Verdict::failed);
-    EXPECT_EQ(result.text,
-              "arguments of the commit that the kernel was started without: console=ttyS0");
-}
-
-TEST(MachineChecks, AnUpgradedMachineMayGetItsArgumentsAtTheNextBoot) {
-    CommitFacts facts = some_facts();
-    facts.kernel_arguments = {"quiet", "stage=2"};
-    CommitFacts before = some_facts();
-    before.kernel_arguments = {"stage=1"};
-    const std::vector<Check> checks = image_checks(facts, &before);
-    const auto upgraded = std::find_if(checks.begin(), checks.end(), [](const Check& check) {
-        return check.name == "kernel-arguments";
-    });
-    ASSERT_NE(upgraded, checks.end());
-    const Check installed = check_named(facts, "kernel-arguments");
-    EXPECT_EQ(judged_arguments(installed, "quiet stage=2", "").text,
-              "the kernel has 2 arguments of the commit");
-    EXPECT_EQ(judged_arguments(*upgraded, "stage=2 quiet", "").text,
-              "the kernel has 2 arguments of the commit");
-    CheckResult result = judged_arguments(*upgraded, "quiet stage=1", "a quiet stage=2");
-    EXPECT_EQ(result.verdict, Verdict::passed);
-    EXPECT_EQ(
-        result.text,
-        "the next boot gets the arguments of the commit; this one differs in: stage=2 stage=1");
-    result = judged_arguments(*upgraded, "quiet stage=1", "quiet stage=20");
-    EXPECT_EQ(result.verdict, Verdict::failed);
-    EXPECT_EQ(result.text, "arguments of the commit that the kernel was started without: stage=2");
-    EXPECT_THAT(result.details, ElementsAre(HasSubstr(": quiet stage=1"),
-                                            "of the next boot: ostree=/x quiet stage=20"));
-    EXPECT_EQ(judged_arguments(installed, "quiet stage=1", "quiet stage=2").verdict,
-              Verdict::failed);
-}
-
-TEST(MachineChecks, AMachineWhoseCommitBeforeSetsThemHasItsArgumentsInTheFirstBoot) {
-    CommitFacts facts = some_facts();
-    facts.kernel_arguments = {"stage=2"};
-    CommitFacts before = some_facts();
-    before.kernel_arguments = {"stage=1"};
-    before.sets_next_arguments = true;
-    const std::vector<Check> checks = image_checks(facts, &before);
-    const auto upgraded = std::find_if(checks.begin(), checks.end(), [](const Check& check) {
-        return check.name == "kernel-arguments";
-    });
-    ASSERT_NE(upgraded, checks.end());
-    EXPECT_EQ(judged_arguments(*upgraded, "stage=2", "").verdict, Verdict::passed);
-    EXPECT_EQ(judged_arguments(*upgraded, "stage=1", "stage=2").verdict, Verdict::failed);
-    EXPECT_EQ(judged_arguments(*upgraded, "stage=1 stage=2", "stage=2").text,
-              "arguments that the commit has no more, and the kernel was started with: stage=1");
-}
-
-TEST(MachineChecks, ArgumentsOfTheCommitBeforeHaveToGo) {
-    CommitFacts facts = some_facts();
-    facts.kernel_arguments = {"stage=2"};
-    CommitFacts before = some_facts();
-    before.kernel_arguments = {"stage=1", "only='$(touch /tmp/edgegpu-was-here)'", "stage=2"};
-    const Check check = changed_arguments_check(facts, before);
-    EXPECT_EQ(judged_arguments(check, "stage=2 stage=11", "").verdict, Verdict::passed);
-    const CheckResult result = judged_arguments(check, "stage=2 stage=1", "stage=2");
-    EXPECT_EQ(result.verdict, Verdict::failed);
-    EXPECT_EQ(result.text,
-              "arguments that the commit has no more, and the kernel was started with: stage=1");
-    facts.kernel_arguments = std::vector<std::string>{};
-    EXPECT_EQ(changed_arguments_check(facts, before).skipped, "");
-    EXPECT_EQ(changed_arguments_check(facts, facts).skipped,
-              "the commit has no kernel arguments of its own");
-}
-
 TEST(MachineChecks, WhereUsersHaveWorkedHomeDirectoriesHaveTheLabelsThatProgramsGaveThem) {
     const std::string programs = R"(
 mkdir() { :; }
@@ -245,109 +141,19 @@ restorecon() {
     [ -z "$WRONG" ] || echo "Would relabel $WRONG from a:b:c:s0 to a:b:d:s0"
 }
 )";
-    CommitFacts before = some_facts();
+    CommitFacts before = some_commit_facts();
     const auto ask = [&](const CommitFacts* from, const std::string& wrong) {
         LocalGuest guest;
         guest.programs = "WRONG='" + wrong + "'" + programs;
         guest.put("/sys/fs/selinux/enforce", "1");
         guest.put("/var/lib/edgegpu-test/wrongly-labelled", "");
-        const std::vector<Check> checks = image_checks(some_facts(), from);
-        return run_check(guest,
-                         *std::find_if(checks.begin(), checks.end(),
-                                       [](const Check& check) { return check.name == "labels"; }))
-            .text;
+        return run_check(guest, check_named(some_commit_facts(), "labels", {}, from)).text;
     };
     EXPECT_EQ(ask(nullptr, ""), "labels that the policy does not have for the path: 2");
     EXPECT_EQ(ask(&before, ""), "the labels of /etc and /var are those of the policy");
     EXPECT_EQ(ask(&before, "/var/home/a"), "labels that the policy does not have for the path: 1");
     EXPECT_EQ(ask(&before, "/var/lib/x /var/home/a/b"),
               "labels that the policy does not have for the path: 1");
-}
-
-constexpr const char* no_audit = R"(
-systemctl() { echo "$4=inactive"; }
-auditctl() { echo 'No rules'; }
-)";
-
-std::string avc(const std::string& permissions, const std::string& rest, const std::string& source,
-                const std::string& target, const std::string& object_class) {
-    return "AVC avc:  denied  { " + permissions + " } for  " + rest +
-           " scontext=system_u:system_r:" + source +
-           ":s0-s0:c0.c1023 tcontext=system_u:object_r:" + target + ":s0 tclass=" + object_class +
-           " permissive=0\n";
-}
-
-class Denials : public ::testing::Test {
-protected:
-    static CheckResult ask(const std::string& denials, const std::vector<AllowedDenial>& allowed) {
-        LocalGuest guest;
-        guest.put("/sys/fs/selinux/enforce", "1");
-        guest.put("/dev/kmsg", "");
-        guest.put("/proc/sys/kernel/printk_devkmsg", "off");
-        guest.put("/proc/stat", "cpu 1\nbtime 1700000000\n");
-        guest.put("/var/log/audit/audit.log*", "");
-        const test::TemporaryDirectory directory;
-        const std::string journal = directory.path() / "journal";
-        write_file(journal, "audit: type=1403 audit(1700000000.1:1): lsm=selinux\n" + denials);
-        guest.programs = "journalctl() { cat " + journal + "; }" + no_audit;
-        return run_check(guest, check_named(some_facts(), "selinux-denials", allowed));
-    }
-};
-
-TEST_F(Denials, AreFailuresOncePerKind) {
-    const std::string denials =
-        avc("read", "pid=1 comm=\"a\"", "a_t", "b_t", "file") +
-        avc("read", "pid=2 comm=\"a\"", "a_t", "b_t", "file") +
-        "audit: type=1400 audit(1.1:1): " + avc("write", "pid=3", "a_t", "b_t", "dir") +
-        "nothing was denied here\n";
-    const CheckResult result = ask(denials, {});
-    EXPECT_EQ(result.verdict, Verdict::failed);
-    EXPECT_EQ(result.text, "SELinux denied something in this boot: 3 denials");
-    ASSERT_EQ(result.details.size(), 2U);
-    EXPECT_THAT(result.details[0], HasSubstr("pid=1 comm=\"a\" scontext="));
-    EXPECT_THAT(result.details[0], HasSubstr(" (2 times)"));
-    EXPECT_THAT(result.details[1], HasSubstr("{ write }"));
-    EXPECT_EQ(ask("nothing", {}).text, "SELinux denied nothing in this boot");
-}
-
-TEST_F(Denials, AreAllowedAsARuleAllowsThem) {
-    const std::string denials = avc("read open", "pid=1", "a_t", "b_t", "file") +
-                                avc("read", "pid=2", "a_t", "b_t", "file") +
-                                avc("map", "pid=3", "a_t", "a_t", "chr_file");
-    const std::vector<AllowedDenial> allowed{{"a_t", "b_t", "file", {"read"}, "known: it's $1"},
-                                             {"a_t", "b_t", "file", {"open", "ioctl"}, "too"},
-                                             {"a_t", "self", "chr_file", {"map"}, "own"},
-                                             {"a_t", "b_t", "dir", {"read"}, "not needed"}};
-    const CheckResult all = ask(denials, allowed);
-    EXPECT_EQ(all.verdict, Verdict::passed) << all.text;
-    EXPECT_EQ(all.text, "SELinux denied nothing in this boot; 3 denials allowed by the blueprint");
-    EXPECT_THAT(all.notes,
-                ElementsAre("allowed, 2 denials: a_t b_t:file { read }: known: it's $1",
-                            "allowed, 1 denial: a_t b_t:file { open ioctl }: too",
-                            "allowed, 1 denial: a_t a_t:chr_file { map }: own",
-                            "allowed, but not denied: a_t b_t:dir { read }: not needed"));
-    const CheckResult part = ask(denials, {allowed[0]});
-    EXPECT_EQ(part.verdict, Verdict::failed);
-    EXPECT_EQ(part.text,
-              "SELinux denied something in this boot: 2 denials; 1 denial allowed by the "
-              "blueprint");
-    EXPECT_THAT(part.details, ElementsAre(HasSubstr("{ read open }"), HasSubstr("{ map }")));
-}
-
-TEST_F(Denials, CannotPretendToBeOthers) {
-    const std::vector<AllowedDenial> allowed{{"a_t", "b_t", "file", {"read"}, "known"}};
-    for (const std::string& denial :
-         {avc("write", "name=\"{ read } scontext=x:x:a_t:s tcontext=x:x:b_t:s tclass=file \"",
-              "evil_t", "b_t", "file"),
-          avc("", "", "a_t", "b_t", "file"), avc("*", "", "a_t", "b_t", "file"),
-          avc("read,write", "", "a_t", "b_t", "file"), avc("r*d", "", "a_t", "b_t", "file"),
-          std::string("avc:  denied  { read } for pid=1\n"),
-          std::string("avc:  denied  { read } for scontext=a_t tcontext=b_t tclass=file\n")}) {
-        EXPECT_EQ(ask(denial, allowed).verdict, Verdict::failed) << denial;
-    }
-    const CheckResult forged =
-        ask(avc("write", "comm=\"\nedgegpu-verdict passed fine\"", "a_t", "b_t", "file"), {});
-    EXPECT_EQ(forged.verdict, Verdict::failed);
 }
 
 constexpr const char* fake_systemctl = R"(
@@ -371,7 +177,7 @@ journalctl() { echo "journal of ${*: -1}"; }
 TEST(MachineChecks, EnabledUnitsHaveToBeActiveOrDone) {
     LocalGuest guest;
     guest.programs = fake_systemctl;
-    CommitFacts facts = some_facts();
+    CommitFacts facts = some_commit_facts();
     facts.enabled = {{"good.service", "multi-user.target"},
                      {"once.service", "multi-user.target"},
                      {"unmet.service", "multi-user.target"},
@@ -420,7 +226,7 @@ TEST(MachineChecks, BlacklistedModulesAreNamed) {
     LocalGuest guest;
     guest.put("/proc/modules", "nouveau 1 0 - Live\n");
     guest.programs = "journalctl() { :; }";
-    CommitFacts facts = some_facts();
+    CommitFacts facts = some_commit_facts();
     facts.blacklisted_modules = {"a", "b", "c", "d"};
     EXPECT_EQ(run_check(guest, check_named(facts, "blacklisted-modules")).text,
               "no blacklisted module is loaded (4 modules: a, b, c, …)");
@@ -452,7 +258,7 @@ CheckResult judged_report(const std::string& verdict, const std::string& red,
     }
   ],
   "findings": )" + findings + "\n}\n");
-    CommitFacts facts = some_facts();
+    CommitFacts facts = some_commit_facts();
     facts.gpu_health = true;
     return run_check(guest, check_named(facts, "gpu-health"));
 }
@@ -497,24 +303,11 @@ TEST(MachineChecks, AnAlarmOfGpuHealthIsShownAndRedHasFailed) {
 }
 
 TEST(MachineChecks, GpuHealthIsAskedAboutWhereTheUnitOfTheImageRunsIt) {
-    CommitFacts facts = some_facts();
+    CommitFacts facts = some_commit_facts();
     facts.gpu_health = true;
     EXPECT_EQ(check_named(facts, "gpu-health").parameters.at("UNIT"), "edgegpu-gpu-health.service");
     facts.greenboot = "greenboot-healthcheck.service";
     EXPECT_EQ(check_named(facts, "gpu-health").parameters.at("UNIT"), facts.greenboot);
-}
-
-TEST_F(Denials, OfTheTimeOfAFailureAreShownBesideIt) {
-    LocalGuest guest;
-    guest.put("/sys/fs/selinux/enforce", "1");
-    guest.put("/proc/stat", "btime 1700000000\n");
-    guest.put("/var/log/audit/audit.log*", "");
-    guest.programs = "journalctl() { [[ $* == *--since=-7s* ]] && echo '" +
-                     avc("read", "pid=1", "a_t", "b_t", "file") + "' || echo 'nothing'; }";
-    const CheckResult beside = run_check(guest, denials_beside_check(7));
-    EXPECT_EQ(beside.text, "SELinux denied this");
-    EXPECT_THAT(beside.details, ElementsAre(HasSubstr("{ read }")));
-    EXPECT_EQ(run_check(guest, denials_beside_check(std::nullopt)).text, "SELinux denied nothing");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,8 @@
 #include "execution/context.hpp"
 #include "execution/process.hpp"
 #include "machine/guest.hpp"
+#include "machine/rehearsal/checks.hpp"
+#include "machine/rehearsal/commit_facts.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/rpm_fixture.hpp"
@@ -61,5 +64,28 @@ private:
     TemporaryDirectory directory_;
     std::vector<std::pair<std::string, std::string>> places_;
 };
+
+/// Of a commit that has a policy, and nothing else that is checked.
+inline CommitFacts some_commit_facts() {
+    CommitFacts facts;
+    facts.commit = std::string(64, 'a');
+    facts.selinux = "enforcing";
+    return facts;
+}
+
+/// The check of this name of a machine that was installed with the commit, or upgraded to it.
+inline Check check_named(const CommitFacts& facts, const std::string& name,
+                         const std::vector<AllowedDenial>& allowed = {},
+                         const CommitFacts* before = nullptr) {
+    std::vector<Check> checks = image_checks(facts, before);
+    for (Check& check : final_checks(facts, allowed)) {
+        checks.push_back(std::move(check));
+    }
+    const auto found = std::ranges::find(checks, name, &Check::name);
+    if (found == checks.end()) {
+        throw Error("no check " + name);
+    }
+    return *found;
+}
 
 }  // namespace edgegpu::test
