@@ -258,10 +258,7 @@ bool sign_again(const Context& ctx, const Blueprint& blueprint, const Repo::Impl
     if (accepted && has_ed25519_signature(detached.get(), object, signer)) {
         return false;
     }
-    const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
-    const VariantHandle made =
-        signed_metadata(repo, signer, checksum, object, detached ? detached.get() : none.get());
-    write_detached(repo, checksum, made.get());
+    add_signatures(repo, signer, head);
     if (!signatures.empty() && !accepted) {
         ctx.console->note(
             fmt::format("commit {} is signed again: devices would not have verified it with the "

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -218,9 +219,9 @@ void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
 void forget_summary_marker(const Repo::Impl& repo);
 
 /// The detached metadata that the commit `checksum` is to have: `detached`, or what it has already
-/// if that has a signature; and new signatures by the keys that the blueprint names, if it names
-/// some, instead of older ones by them. Null if there is nothing to write. `object` are the bytes
-/// of the commit object.
+/// if that has a signature, or `detached` is null; and new signatures by the keys that the
+/// blueprint names, if it names some, instead of older ones by them. Null if there is nothing to
+/// write. `object` are the bytes of the commit object.
 [[nodiscard]] VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer,
                                             const std::string& checksum, std::string_view object,
                                             GVariant* detached);
@@ -234,5 +235,13 @@ void forget_summary_marker(const Repo::Impl& repo);
 [[nodiscard]] VariantHandle with_signatures(GVariant* metadata, const Signatures& made);
 /// Writes the detached metadata of a commit.
 void write_detached(const Repo::Impl& repo, const std::string& checksum, GVariant* metadata);
+/// Adds signatures to a commit that the repository has; `signer` signs commits.
+void add_signatures(const Repo::Impl& repo, Signer& signer, const CommitView& commit);
+/// Writes a commit: what `below` has of its tree (`object_path` → bytes), then the object itself
+/// (`object`), each durably and unless it is there; then its detached metadata, which are what
+/// signed_metadata makes of `detached`. Returns it as the repository has it.
+[[nodiscard]] CommitView write_signed_commit(const Repo::Impl& repo, Signer& signer,
+                                             const std::string& object, GVariant* detached,
+                                             const std::map<std::string, std::string>& below = {});
 
 }  // namespace edgegpu

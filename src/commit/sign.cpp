@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include "repository/ostree_object.hpp"
 #include "support/ed25519.hpp"
 #include "support/error.hpp"
+#include "support/files/digest.hpp"
 #include "support/files/file.hpp"
 
 namespace edgegpu {
@@ -40,6 +42,18 @@ GVariant* signature_list(const std::vector<std::string>& signatures) {
             g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, signature.data(), signature.size(), 1));
     }
     return g_variant_builder_end(&list);
+}
+
+/// Puts objects into the repository, durably, as far as it has them not.
+void put_objects(const Staging& staging, const std::map<std::string, std::string>& objects) {
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : objects) {
+        if (!staging.repository_has(name)) {
+            staging.put(name, bytes);
+            names.push_back(name);
+        }
+    }
+    staging.publish(names);
 }
 
 /// A web server has to read what libostree has just written, whatever the umask.
@@ -100,12 +114,12 @@ VariantHandle signed_metadata(const Repo::Impl& repo, Signer& signer, const std:
                               std::string_view object, GVariant* detached) {
     VariantHandle present = read_detached(repo, checksum);
     const bool is_signed = has_signatures(present.get());
-    GVariant* metadata = is_signed ? present.get() : detached;
+    GVariant* metadata = is_signed || detached == nullptr ? present.get() : detached;
     if (signer.signs_commits()) {
         const Signatures made = signatures_for(repo, [&] { return signer.sign_commit(object); });
         return with_signatures(metadata, made);
     }
-    if (!is_signed) {
+    if (!is_signed && metadata != nullptr) {
         return VariantHandle(g_variant_ref(metadata));
     }
     return {};
@@ -118,6 +132,28 @@ void write_detached(const Repo::Impl& repo, const std::string& checksum, GVarian
         throw failure.to_error(repo.path.string(), "cannot write detached metadata");
     }
     make_readable(repo, "objects/" + object_path(checksum, "commitmeta"));
+}
+
+void add_signatures(const Repo::Impl& repo, Signer& signer, const CommitView& commit) {
+    const std::string& checksum = commit.info().checksum;
+    const VariantHandle object = commit.load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
+    const VariantHandle made =
+        signed_metadata(repo, signer, checksum, bytes_of(object.get()), nullptr);
+    write_detached(repo, checksum, made.get());
+}
+
+CommitView write_signed_commit(const Repo::Impl& repo, Signer& signer, const std::string& object,
+                               GVariant* detached,
+                               const std::map<std::string, std::string>& below) {
+    const std::string checksum = sha256_hex(object);
+    const Staging staging(repo);
+    put_objects(staging, below);
+    put_objects(staging, {{object_path(checksum, "commit"), object}});
+    const VariantHandle made = signed_metadata(repo, signer, checksum, object, detached);
+    if (made && g_variant_n_children(made.get()) != 0) {
+        write_detached(repo, checksum, made.get());
+    }
+    return repo.view().commit_at(checksum, checksum);
 }
 
 }  // namespace edgegpu

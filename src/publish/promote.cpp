@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "commit/head.hpp"
-#include "commit/object.hpp"
 #include "commit/repository.hpp"
 #include "installer/commit_signature.hpp"
 #include "publish/end_of_life.hpp"
@@ -211,36 +210,17 @@ std::optional<std::string> find_begun(const RepositoryView& view, const Plan& pl
 
 /// Writes the commit and its signature, and returns it as the repository has it.
 CommitView write_promoted(const Repo::Impl& target, const Plan& plan, Signer& signer) {
-    const RepositoryView view = target.view();
-    const std::string bytes =
-        find_begun(view, plan).value_or(promoted_object(plan.source, plan.commit));
-    const std::string checksum = sha256_hex(bytes);
-    const std::string object = object_path(checksum, "commit");
-    const Staging staging(target);
-    if (!staging.repository_has(object)) {
-        staging.put(object, bytes);
-        staging.publish({object});
-    }
-    const VariantHandle detached =
-        signed_metadata(target, signer, checksum, bytes, unsigned_metadata(plan.source).get());
-    if (detached && g_variant_n_children(detached.get()) != 0) {
-        write_detached(target, checksum, detached.get());
-    }
-    return view.commit_at(checksum, checksum);
+    const std::string object =
+        find_begun(target.view(), plan).value_or(promoted_object(plan.source, plan.commit));
+    return write_signed_commit(target, signer, object, unsigned_metadata(plan.source).get());
 }
 
 /// Signs a commit that the ref has had without a signature by this key. Returns whether it did.
 bool sign_later(const Repo::Impl& target, const CommitView& head, Signer& signer) {
-    const VariantHandle present = head.detached_metadata();
     if (!lacks_signature_of(head, signer)) {
         return false;
     }
-    const std::string& checksum = head.info().checksum;
-    const VariantHandle object = head.load(OSTREE_OBJECT_TYPE_COMMIT, checksum, "");
-    const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
-    const VariantHandle detached = signed_metadata(target, signer, checksum, bytes_of(object.get()),
-                                                   present ? present.get() : none.get());
-    write_detached(target, checksum, detached.get());
+    add_signatures(target, signer, head);
     return true;
 }
 

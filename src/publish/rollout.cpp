@@ -9,7 +9,6 @@
 
 #include "commit/commit.hpp"
 #include "commit/metadata.hpp"
-#include "commit/object.hpp"
 #include "commit/repository.hpp"
 #include "commit/small_tree.hpp"
 #include "delta/static_delta.hpp"
@@ -223,38 +222,16 @@ VariantHandle plan_metadata(const RepositoryView& view, const std::string& ref) 
     return own(g_variant_builder_end(&builder));
 }
 
-/// Puts objects into the repository, durably, as far as it has them not.
-void put_objects(const Staging& staging, const std::map<std::string, std::string>& objects) {
-    std::vector<std::string> names;
-    for (const auto& [name, bytes] : objects) {
-        if (!staging.repository_has(name)) {
-            staging.put(name, bytes);
-            names.push_back(name);
-        }
-    }
-    staging.publish(names);
-}
-
 /// Writes the commit of a plan and its signature, and returns it as the repository has it.
 CommitView write_plan(const Repo::Impl& target, const RolloutPlan& plan, const std::string& parent,
                       Signer& signer) {
-    const RepositoryView view = target.view();
     const SmallTree tree =
         make_small_tree({{"plan", plan_text(plan)}, {"graph.json", graph_text(plan)}});
-    const VariantHandle metadata = plan_metadata(view, target.ref);
-    const std::string bytes =
+    const VariantHandle metadata = plan_metadata(target.view(), target.ref);
+    const std::string object =
         commit_object(metadata.get(), parent, fmt::format("Rollout plan of {}", plan.ref),
                       plan.serial, tree.root_tree, tree.root_meta);
-    const std::string checksum = sha256_hex(bytes);
-    const Staging staging(target);
-    put_objects(staging, tree.objects);
-    put_objects(staging, {{object_path(checksum, "commit"), bytes}});
-    const VariantHandle none = own(g_variant_new_array(G_VARIANT_TYPE("{sv}"), nullptr, 0));
-    const VariantHandle detached = signed_metadata(target, signer, checksum, bytes, none.get());
-    if (detached && g_variant_n_children(detached.get()) != 0) {
-        write_detached(target, checksum, detached.get());
-    }
-    return view.commit_at(checksum, checksum);
+    return write_signed_commit(target, signer, object, nullptr, tree.objects);
 }
 
 ChangedRollout rollout_result(const RolloutRequest& request, const RolloutChange& change) {
