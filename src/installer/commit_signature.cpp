@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "openpgp/detached_signature.hpp"
+#include "repository/remote_config.hpp"
 #include "support/base64.hpp"
 #include "support/ed25519.hpp"
 #include "support/error.hpp"
@@ -39,8 +40,10 @@ void require_known_kinds(const CommitView& image, const RemoteConfig& remote) {
     }
 }
 
-void check_ed25519(const CommitView& commit, const CommitView& image, const Injection& injection,
-                   const RemoteConfig& remote) {
+/// Throws RefusedCommit unless devices that run `image` take the ed25519 signatures of the commit,
+/// as far as their keys are known. Nothing is known of other kinds.
+void check_ed25519_signature(const CommitView& commit, const CommitView& image,
+                             const Injection& injection, const RemoteConfig& remote) {
     require_known_kinds(image, remote);
     if (!takes_ed25519(remote.sign_verify)) {
         return;
@@ -148,11 +151,6 @@ bool is_signed_by(const Context& ctx, const CommitView& commit,
     return !keys.empty() && counts(best_signature(ctx, commit, signatures, keys));
 }
 
-void check_ed25519_signature(const CommitView& commit, const CommitView& image,
-                             const RemoteConfig& remote) {
-    check_ed25519(commit, image, {}, remote);
-}
-
 bool is_signed_by_ed25519(const CommitView& commit, const std::vector<std::string>& keys) {
     const VariantHandle detached = commit.detached_metadata();
     const VariantHandle object =
@@ -167,7 +165,7 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
                             const std::string& remote, const Injection& injection) {
     if (const std::optional<RemoteConfig> config = find_remote(image, injection, remote);
         config && takes_ed25519(config->sign_verify)) {
-        check_ed25519(commit, image, injection, *config);
+        check_ed25519_signature(commit, image, injection, *config);
         if (!config->verifies_by_gpg) {
             return;
         }
@@ -217,7 +215,7 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
 void require_acceptable(const Context& ctx, const CommitView& commit, const CommitView& image) {
     for (const RemoteConfig& remote : remotes_of(image)) {
         require_collection(commit, remote);
-        check_ed25519_signature(commit, image, remote);
+        check_ed25519_signature(commit, image, {}, remote);
         if (takes_ed25519(remote.sign_verify) && ed25519_keys_of(image, {}, remote).empty()) {
             warn_of_keys(ctx, remote);
         }

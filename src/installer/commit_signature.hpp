@@ -8,7 +8,6 @@
 #include "installer/remote_keys.hpp"
 #include "openpgp/key_file.hpp"
 #include "repository/commit_view.hpp"
-#include "repository/remote_config.hpp"
 
 namespace edgegpu {
 
@@ -23,11 +22,6 @@ void check_commit_signature(const Context& ctx, const CommitView& commit, const 
 /// Whether one of `keys`, that has not expired, has signed the commit.
 [[nodiscard]] bool is_signed_by(const Context& ctx, const CommitView& commit,
                                 const std::vector<Certificate>& keys);
-
-/// Throws RefusedCommit unless devices that run `image` take the ed25519 signatures of the commit,
-/// as far as their keys are known. Nothing is known of other kinds.
-void check_ed25519_signature(const CommitView& commit, const CommitView& image,
-                             const RemoteConfig& remote);
 
 /// Whether one of `keys` has signed the commit.
 [[nodiscard]] bool is_signed_by_ed25519(const CommitView& commit,
