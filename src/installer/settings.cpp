@@ -5,14 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "disk/partitions.hpp"
 #include "support/error.hpp"
-#include "support/handles.hpp"
+#include "support/files/cpio_archive.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
 
@@ -48,16 +46,6 @@ DirectoryPlace place_of(const std::string& directory, const std::vector<Volume>&
         }
     }
     return place;
-}
-
-la_ssize_t append_cpio(struct archive* /*writer*/, void* out, const void* bytes,
-                       std::size_t size) noexcept {
-    try {
-        static_cast<std::string*>(out)->append(static_cast<const char*>(bytes), size);
-    } catch (const std::bad_alloc&) {
-        return -1;
-    }
-    return static_cast<la_ssize_t>(size);
 }
 
 /// All directories above the paths, those above others first.
@@ -146,37 +134,14 @@ std::map<std::string, std::string> installer_files(const InstallerSettings& sett
 }
 
 std::string make_cpio(const std::map<std::string, InitramfsFile>& files) {
-    const Handle<archive, archive_write_free> writer(archive_write_new());
-    const auto check = [&](la_ssize_t status) {
-        if (status < ARCHIVE_OK) {
-            throw error("cannot write an initramfs: {}",
-                        text_of(archive_error_string(writer.get())));
-        }
-    };
-    std::string out;
-    check(archive_write_set_format_cpio_newc(writer.get()));
-    check(archive_write_set_bytes_in_last_block(writer.get(), 1));
-    check(archive_write_open(writer.get(), &out, nullptr, append_cpio, nullptr));
-    std::int64_t inode = 0;
-    const auto add = [&](const std::string& path, mode_t mode, std::string_view content) {
-        const Handle<archive_entry, archive_entry_free> entry(archive_entry_new());
-        archive_entry_set_pathname(entry.get(), path.c_str());
-        archive_entry_set_mode(entry.get(), mode);
-        archive_entry_set_nlink(entry.get(), 1);
-        archive_entry_set_ino64(entry.get(), ++inode);
-        archive_entry_set_mtime(entry.get(), 0, 0);
-        archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
-        check(archive_write_header(writer.get(), entry.get()));
-        check(archive_write_data(writer.get(), content.data(), content.size()));
-    };
+    std::vector<CpioEntry> entries;
     for (const std::string& directory : directories_above(files)) {
-        add(directory, S_IFDIR | 0755, {});
+        entries.push_back({directory, S_IFDIR | 0755, {}});
     }
     for (const auto& [path, file] : files) {
-        add(path, S_IFREG | (file.executable ? 0755 : 0644), file.content);
+        entries.push_back({path, S_IFREG | (file.executable ? 0755U : 0644U), file.content});
     }
-    check(archive_write_close(writer.get()));
-    return out;
+    return cpio_archive("an initramfs", entries, 0);
 }
 
 }  // namespace edgegpu

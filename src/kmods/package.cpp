@@ -2,11 +2,8 @@
 
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <string_view>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 #include <rpm/header.h>
 #include <rpm/rpmds.h>
@@ -17,10 +14,9 @@
 
 #include "rootfs/rpm_header.hpp"
 #include "support/error.hpp"
+#include "support/files/cpio_archive.hpp"
 #include "support/files/digest.hpp"
-#include "support/handles.hpp"
 #include "support/text/nevra.hpp"
-#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -164,46 +160,14 @@ RpmHeader make_header(const MadePackage& package) {
     return header;
 }
 
-/// libarchive's write callback; `out` is a std::string.
-la_ssize_t append_bytes(archive* /*writer*/, void* out, const void* bytes,
-                        std::size_t size) noexcept {
-    try {
-        static_cast<std::string*>(out)->append(static_cast<const char*>(bytes), size);
-    } catch (const std::bad_alloc&) {
-        return -1;
-    }
-    return static_cast<la_ssize_t>(size);
-}
-
 /// The files as a cpio archive, format newc, compressed with gzip.
 std::string make_payload(const MadePackage& package) {
-    const Handle<archive, archive_write_free> writer(archive_write_new());
-    const auto check = [&](la_ssize_t status) {
-        if (status < ARCHIVE_OK) {
-            throw error("{}: cannot write the payload: {}", package.nevra.text(),
-                        text_of(archive_error_string(writer.get())));
-        }
-    };
-    std::string out;
-    check(archive_write_set_format_cpio_newc(writer.get()));
-    check(archive_write_add_filter_gzip(writer.get()));
-    check(archive_write_set_options(writer.get(), "gzip:compression-level=1,gzip:!timestamp"));
-    check(archive_write_set_bytes_in_last_block(writer.get(), 1));
-    check(archive_write_open(writer.get(), &out, nullptr, append_bytes, nullptr));
-    std::int64_t inode = 0;
+    std::vector<CpioEntry> entries;
     for (const auto& [path, content] : package.files) {
-        const Handle<archive_entry, archive_entry_free> entry(archive_entry_new());
-        archive_entry_set_pathname(entry.get(), ("." + path).c_str());
-        archive_entry_set_mode(entry.get(), S_IFREG | 0644);
-        archive_entry_set_nlink(entry.get(), 1);
-        archive_entry_set_ino64(entry.get(), ++inode);
-        archive_entry_set_mtime(entry.get(), package.build_time, 0);
-        archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
-        check(archive_write_header(writer.get(), entry.get()));
-        check(archive_write_data(writer.get(), content.data(), content.size()));
+        entries.push_back({"." + path, S_IFREG | 0644, content});
     }
-    check(archive_write_close(writer.get()));
-    return out;
+    return cpio_archive("the payload of " + package.nevra.text(), entries, package.build_time,
+                        CpioFilter::gzip);
 }
 
 /// The lead (rpm's docs/manual/format.md), obsolete except for its magic number.
