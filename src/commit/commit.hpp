@@ -26,7 +26,8 @@ public:
     /// has locked `ref` (the message has its pid); ErrorKind::usage if `ref` is malformed.
     Repo(const Context& ctx, const std::filesystem::path& path, const std::string& ref);
     /// Opens a repository that exists for work on all of its refs, with a lock that only one holds.
-    /// Waits for that. The same errors, and ErrorKind::usage if there is none.
+    /// Waits for that; for the locks that are taken of the Repo afterwards (SharedLock), the rest
+    /// of the time is left. The same errors, and ErrorKind::usage if there is none.
     [[nodiscard]] static Repo whole(const Context& ctx, const std::filesystem::path& path,
                                     const LockWait& wait = {});
     Repo(Repo&&) noexcept;

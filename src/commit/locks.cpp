@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include <unistd.h>
@@ -26,6 +29,12 @@ OstreeRepo* require_locking(const Repo::Impl& repo) {
             .hinted("whoever writes to it meanwhile would lose objects: remove that line");
     }
     return repo.ostree.get();
+}
+
+/// What Repo::whole has left of `wait`.
+LockWait rest_of(const Repo::Impl& repo, const LockWait& wait) {
+    const std::optional<std::chrono::seconds> limit = limit_of_wait(repo.ostree.get(), wait);
+    return limit ? std::max(*limit - repo.waited, std::chrono::seconds(0)) : wait;
 }
 
 /// Who keeps a lock of this kind from being taken.
@@ -65,13 +74,14 @@ RepositoryLock::~RepositoryLock() {
 }
 
 SharedLock::SharedLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait)
-    : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED, wait) {}
+    : RepositoryLock(ctx, repo.ostree.get(), repo.path.string(), OSTREE_REPO_LOCK_SHARED,
+                     rest_of(repo, wait)) {}
 
 SharedLock::SharedLock(const Context& ctx, const RepositoryView& repository, const LockWait& wait)
     : RepositoryLock(ctx, lockable(repository), repository.path(), OSTREE_REPO_LOCK_SHARED, wait) {}
 
 ExclusiveLock::ExclusiveLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait)
     : RepositoryLock(ctx, require_locking(repo), repo.path.string(), OSTREE_REPO_LOCK_EXCLUSIVE,
-                     wait) {}
+                     rest_of(repo, wait)) {}
 
 }  // namespace edgegpu

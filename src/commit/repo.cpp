@@ -174,9 +174,12 @@ void lock_whole(const Context& ctx, Repo::Impl& repo, const LockWait& wait) {
     repo.make_directory(locks_directory);
     const std::string name = fmt::format("{}/{}.lock", locks_directory, repo.ref_file);
     repo.make_lock_file(name);
+    const auto began = std::chrono::steady_clock::now();
     repo.lock =
         FileLock::take(ctx, repo.place(name), LockMode::exclusive, "prunes or mends the repository",
                        LockFile::kept, limit_of_wait(repo.ostree.get(), wait));
+    repo.waited =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began);
 }
 
 /// Only those of this ref: others may belong to a running build.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -35,6 +36,8 @@ struct Repo::Impl {
     RepoHandle ostree;
     /// on `edgegpu-locks/<ref_file>.lock`
     std::optional<FileLock> lock;
+    /// how long that was waited for, by Repo::whole
+    std::chrono::seconds waited{0};
     /// checksum of the ref's commit when the lock was taken, or empty
     std::string ref_at_start;
     /// `[core] fsync` of the repository
@@ -113,7 +116,7 @@ private:
 /// as it exists.
 class SharedLock : public RepositoryLock {
 public:
-    /// Waits for it. Throws Error.
+    /// Waits for it; what Repo::whole has waited is no part of `wait` any more. Throws Error.
     SharedLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait = {});
     /// The same for a reader: none if the lock's file cannot be opened, as that of somebody else's
     /// repository, or is not there.
@@ -124,7 +127,8 @@ public:
 /// calls may take a SharedLock.
 class ExclusiveLock : public RepositoryLock {
 public:
-    /// Waits for it. Throws Error, also for a repository whose config switches locks off.
+    /// Waits for it as SharedLock does. Throws Error, also for a repository whose config switches
+    /// locks off.
     ExclusiveLock(const Context& ctx, const Repo::Impl& repo, const LockWait& wait = {});
 };
 
