@@ -305,11 +305,7 @@ VariantHandle load_superblock(const Fd& directory) {
         static_cast<std::uint64_t>(status.st_size) > largest_superblock) {
         return nullptr;
     }
-    const std::string text = read_file(file.get(), superblock_name);
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
-    VariantHandle superblock =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE(superblock_type), bytes.get(), FALSE));
-    return g_variant_is_normal_form(superblock.get()) != FALSE ? std::move(superblock) : nullptr;
+    return variant_from(G_VARIANT_TYPE(superblock_type), read_file(file.get(), superblock_name));
 }
 
 std::string index_path(const std::string& to) {

@@ -173,14 +173,13 @@ private:
     void add_metadata(OstreeObjectType type, const std::string& checksum,
                       const std::string& content) {
         const bool detached = type == OSTREE_OBJECT_TYPE_COMMIT_META;
-        const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(content.data(), content.size()));
         const GVariantType* format =
             detached                              ? G_VARIANT_TYPE("a{sv}")
             : type == OSTREE_OBJECT_TYPE_COMMIT   ? OSTREE_COMMIT_GVARIANT_FORMAT
             : type == OSTREE_OBJECT_TYPE_DIR_TREE ? OSTREE_TREE_GVARIANT_FORMAT
                                                   : OSTREE_DIRMETA_GVARIANT_FORMAT;
-        VariantHandle object = own(g_variant_new_from_bytes(format, bytes.get(), FALSE));
-        if (g_variant_is_normal_form(object.get()) == FALSE) {
+        VariantHandle object = variant_from(format, content);
+        if (!object) {
             throw damaged(fmt::format("object {} is malformed", checksum));
         }
         if (detached) {
@@ -197,10 +196,8 @@ private:
         if (sha256_hex(content) != checksum) {
             throw damaged(fmt::format("extended attributes {} have another checksum", checksum));
         }
-        const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(content.data(), content.size()));
-        VariantHandle list =
-            own(g_variant_new_from_bytes(G_VARIANT_TYPE("a(ayay)"), bytes.get(), FALSE));
-        if (g_variant_is_normal_form(list.get()) == FALSE) {
+        VariantHandle list = variant_from(G_VARIANT_TYPE("a(ayay)"), content);
+        if (!list) {
             throw damaged(fmt::format("extended attributes {} are malformed", checksum));
         }
         attributes_.emplace(checksum, std::move(list));  // `next_` refers to one that is there

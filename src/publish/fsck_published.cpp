@@ -48,14 +48,6 @@ Fd open_delta_at(const RepositoryView& repository, const std::string& path) {
                    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/// The metadata of a summary or an index, an a{sv}; null if they are damaged.
-VariantHandle parse_metadata(const std::string& text) {
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
-    VariantHandle metadata =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
-    return g_variant_is_normal_form(metadata.get()) != FALSE ? std::move(metadata) : nullptr;
-}
-
 /// Whether the superblocks are those that a summary or an index names. "FROM-TO" or "TO".
 void check_named(const RepositoryView& repository, const std::map<std::string, std::string>& named,
                  const FsckProblem& subject, FsckReport& report) {
@@ -114,7 +106,7 @@ void check_summary_signature(const Context& ctx, const CommitView& image,
             summary_anew, false};
         report.problems.push_back(problem);
     };
-    const VariantHandle metadata = parse_metadata(signatures);
+    const VariantHandle metadata = variant_from(G_VARIANT_TYPE("a{sv}"), signatures);
     const std::vector<std::string> made = signatures_of(metadata.get());
     const std::vector<std::string> others = signatures_of(metadata.get(), ed25519_signatures_key);
     constexpr std::string_view none = "it has no signature";
@@ -153,7 +145,7 @@ void check_indexes(const RepositoryView& repository, const std::vector<std::stri
     for (const std::string& commit : commits) {
         const std::string path = index_path(commit);
         const std::string text = file_of(repository, path);
-        const VariantHandle metadata = parse_metadata(text);
+        const VariantHandle metadata = variant_from(G_VARIANT_TYPE("a{sv}"), text);
         const FsckProblem subject{"delta-index", path, "it cannot be read", summary_anew, false};
         if (!text.empty() && !metadata) {
             report.problems.push_back(subject);
@@ -175,7 +167,7 @@ void check_summary(const Context& ctx, const RepositoryView& repository, FsckRep
         check_refs(repository, summary, report);
         check_named(repository, summary.deltas, subject, report);
     }
-    const VariantHandle parsed = parse_metadata(signatures);
+    const VariantHandle parsed = variant_from(G_VARIANT_TYPE("a{sv}"), signatures);
     if (!signatures.empty() && (!parsed || g_variant_n_children(parsed.get()) == 0)) {
         report.problems.push_back({"summary", "summary.sig",
                                    "it has no signatures that can be read", summary_anew, false});

@@ -30,12 +30,9 @@ bool owes_signature(const Repo::Impl& target, Signer& signer) {
     if (!signer.signs_commits()) {
         return false;
     }
-    const std::string text = content_of(target, "summary.sig");
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(text.data(), text.size()));
     const VariantHandle metadata =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
-    return g_variant_is_normal_form(metadata.get()) == FALSE ||
-           lacks_signature(metadata.get(), content_of(target, "summary"), signer);
+        variant_from(G_VARIANT_TYPE("a{sv}"), content_of(target, "summary.sig"));
+    return !metadata || lacks_signature(metadata.get(), content_of(target, "summary"), signer);
 }
 
 /// Behind the signatures, which deltas have in them, and before the refs: clients ask for a delta

@@ -39,10 +39,9 @@ SummaryView read_summary(const RepositoryView& repository) {
     view.text = file_of(repository, "summary");
     view.exists = ::faccessat(ostree_repo_get_dfd(repository.handle()), "summary", F_OK,
                               AT_SYMLINK_NOFOLLOW) == 0;
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(view.text.data(), view.text.size()));
-    const VariantHandle summary = own(g_variant_new_from_bytes(
-        G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), bytes.get(), FALSE));
-    if (!view.exists || g_variant_is_normal_form(summary.get()) == FALSE) {
+    const VariantHandle summary =
+        variant_from(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), view.text);
+    if (!view.exists || !summary) {
         return view;
     }
     view.readable = true;

@@ -79,12 +79,10 @@ VariantHandle read_header(int file, ErrorPlace out) {
         set_truncated(out);
         return {};
     }
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(buffer.get(), size));
-    VariantHandle header =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE("(tuuuusa(ayay))"), bytes.get(), FALSE));
-    if (g_variant_is_normal_form(header.get()) == FALSE) {
+    VariantHandle header = variant_from(G_VARIANT_TYPE("(tuuuusa(ayay))"),
+                                        {static_cast<const char*>(buffer.get()), size});
+    if (!header) {
         set_malformed(out, "its header is not in normal form");
-        return {};
     }
     return header;
 }

@@ -14,8 +14,6 @@ namespace edgegpu {
 
 namespace {
 
-using BytesHandle = Handle<GBytes, g_bytes_unref>;
-
 constexpr std::size_t checksum_size = 32;
 
 /// Of the file of an object, and its type (ostree-core.h).
@@ -97,12 +95,9 @@ VariantHandle load_object(OstreeRepo* repo, OstreeObjectType type, const std::st
     if (status.st_size > OSTREE_MAX_METADATA_SIZE) {
         return malformed("larger than 10 MiB");
     }
-    const std::string content = read_file(file.get(), checksum);
-    const BytesHandle bytes(g_bytes_new(content.data(), content.size()));
     VariantHandle object =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE(format.type), bytes.get(), FALSE));
-    return g_variant_is_normal_form(object.get()) == FALSE ? malformed("not in normal form")
-                                                           : std::move(object);
+        variant_from(G_VARIANT_TYPE(format.type), read_file(file.get(), checksum));
+    return object ? std::move(object) : malformed("not in normal form");
 }
 
 std::string checksum_in(GVariant* tuple, gsize index) {

@@ -4,12 +4,11 @@
 #include <utility>
 
 #include <elf.h>
-#include <glib-object.h>
 #include <ostree.h>
 
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
-#include "support/handles.hpp"
+#include "support/glib.hpp"
 
 namespace edgegpu {
 
@@ -19,22 +18,9 @@ namespace {
 /// signatures, with them, and without those that are removed afterwards.
 constexpr std::size_t most_owed = 3;
 
-using VariantHandle = Handle<GVariant, g_variant_unref>;
-
 Error refused(std::string_view what) {
     return error("refused to sign {}", what)
         .hinted("a build signs its own commit, summary and kernel modules only");
-}
-
-/// `bytes` as a variant of `type`; null if they are not the normal form of such a value.
-VariantHandle parse(const char* type, std::string_view bytes) {
-    const Handle<GBytes, g_bytes_unref> copy(g_bytes_new(bytes.data(), bytes.size()));
-    VariantHandle value(
-        g_variant_ref_sink(g_variant_new_from_bytes(G_VARIANT_TYPE(type), copy.get(), FALSE)));
-    if (g_variant_is_normal_form(value.get()) == FALSE) {
-        value.reset();
-    }
-    return value;
 }
 
 /// Whether a commit's metadata bind it to `ref` and to no other ref.
@@ -66,7 +52,7 @@ std::string commit_in_parsed(GVariant* summary, const std::string& ref) {
         if (!found.empty() || g_variant_n_children(checksum.get()) != OSTREE_SHA256_DIGEST_LEN) {
             return {};
         }
-        const Handle<char, g_free> text(ostree_checksum_from_bytes_v(checksum.get()));
+        const TextHandle text(ostree_checksum_from_bytes_v(checksum.get()));
         found = text.get();
     }
     return found;
@@ -87,7 +73,9 @@ bool is_object_file(std::string_view bytes) {
 
 std::string commit_in_summary(std::string_view summary, const std::string& ref) {
     const VariantHandle parsed =
-        summary.size() > commit_limit ? nullptr : parse(OSTREE_SUMMARY_GVARIANT_STRING, summary);
+        summary.size() > commit_limit
+            ? nullptr
+            : variant_from(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
     return parsed ? commit_in_parsed(parsed.get(), ref) : std::string();
 }
 
@@ -137,7 +125,9 @@ Signatures SigningKeys::sign_commit(std::string_view object) {
         throw refused("a commit: the blueprint names no GPG key");
     }
     const VariantHandle commit =
-        object.size() > commit_limit ? nullptr : parse(OSTREE_COMMIT_GVARIANT_STRING, object);
+        object.size() > commit_limit
+            ? nullptr
+            : variant_from(G_VARIANT_TYPE(OSTREE_COMMIT_GVARIANT_STRING), object);
     if (!commit || ostree_validate_structureof_commit(commit.get(), nullptr) == FALSE) {
         throw refused("something that is not a commit");
     }
@@ -158,7 +148,9 @@ Signatures SigningKeys::sign_summary(std::string_view summary) {
         throw refused("a summary: the blueprint names no GPG key");
     }
     const VariantHandle parsed =
-        summary.size() > commit_limit ? nullptr : parse(OSTREE_SUMMARY_GVARIANT_STRING, summary);
+        summary.size() > commit_limit
+            ? nullptr
+            : variant_from(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
     if (!parsed) {
         throw refused("something that is not a summary");
     }

@@ -1,6 +1,7 @@
 #include "support/glib.hpp"
 
 #include <cerrno>
+#include <utility>
 
 namespace edgegpu {
 
@@ -14,6 +15,12 @@ Error write_error(std::string_view place, std::string_view path, int code) {
         return disk_full(place);
     }
     return errno_error(path, code);
+}
+
+VariantHandle variant_from(const GVariantType* type, std::string_view bytes) {
+    const Handle<GBytes, g_bytes_unref> copy(g_bytes_new(bytes.data(), bytes.size()));
+    VariantHandle value = own(g_variant_new_from_bytes(type, copy.get(), FALSE));
+    return g_variant_is_normal_form(value.get()) != FALSE ? std::move(value) : nullptr;
 }
 
 Error GlibFailure::to_error(std::string_view repository, std::string_view what) const {

@@ -55,6 +55,9 @@ private:
                                   g_variant_get_size(variant));
 }
 
+/// The value of this type whose bytes these are (copied); null if they are not its normal form.
+[[nodiscard]] VariantHandle variant_from(const GVariantType* type, std::string_view bytes);
+
 /// Takes ownership of a floating variant.
 [[nodiscard]] inline VariantHandle own(GVariant* variant) {
     return VariantHandle(g_variant_ref_sink(variant));

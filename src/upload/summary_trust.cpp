@@ -24,14 +24,6 @@ namespace {
 /// A key that was changed is in the images for some versions at least (docs/publish.md).
 constexpr int versions_of_a_ref = 8;
 
-/// What `summary.sig` has; null if it cannot be read.
-VariantHandle metadata_in(const std::string& signature) {
-    const Handle<GBytes, g_bytes_unref> bytes(g_bytes_new(signature.data(), signature.size()));
-    VariantHandle metadata =
-        own(g_variant_new_from_bytes(G_VARIANT_TYPE("a{sv}"), bytes.get(), FALSE));
-    return g_variant_is_normal_form(metadata.get()) != FALSE ? std::move(metadata) : nullptr;
-}
-
 SummaryTrust trust_of(SignatureVerdict verdict) {
     switch (verdict) {
         case SignatureVerdict::good:
@@ -180,7 +172,7 @@ SummaryTrust SummaryKeys::judge(const std::string& summary, const std::string& s
     if (signature.empty()) {
         return SummaryTrust::missing;
     }
-    const VariantHandle metadata = metadata_in(signature);
+    const VariantHandle metadata = variant_from(G_VARIANT_TYPE("a{sv}"), signature);
     const std::vector<std::string> made = signatures_of(metadata.get());
     const std::vector<std::string> others = signatures_of(metadata.get(), ed25519_signatures_key);
     if (made.empty() && others.empty()) {
@@ -214,7 +206,7 @@ SummaryTrust SummaryKeys::judge(const std::string& summary, const std::string& s
 bool SummaryKeys::same_key(const std::string& signature, const std::string& other) {
     const auto issuers = [](const std::string& text) {
         std::set<std::string> found;
-        const VariantHandle metadata = metadata_in(text);
+        const VariantHandle metadata = variant_from(G_VARIANT_TYPE("a{sv}"), text);
         for (const std::string& one : signatures_of(metadata.get())) {
             found.insert(issuer_of(one));
         }
