@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "support/text/dns_name.hpp"
 #include "support/text/enum_names.hpp"
 
 namespace edgegpu {
@@ -132,39 +133,11 @@ bool is_date_time(std::string_view text) {
     return zone && take_shape(text, "00:00") && text.empty();
 }
 
-bool is_lower(char c) {
-    return c >= 'a' && c <= 'z';
-}
-
-/// Lower-case letters, digits and "-", with a letter or digit at both ends.
-bool is_dns_part(std::string_view text) {
-    const auto outer = [](char c) { return is_lower(c) || is_digit(c); };
-    return !text.empty() && outer(text.front()) && outer(text.back()) &&
-           std::ranges::all_of(text, [&](char c) { return outer(c) || c == '-'; });
-}
-
-bool is_dns_label(std::string_view text) {
-    constexpr std::size_t longest = 63;
-    return text.size() <= longest && is_dns_part(text);
-}
-
-bool is_dns_subdomain(std::string_view text) {
-    constexpr std::size_t longest = 253;
-    if (text.size() > longest) {
-        return false;
-    }
-    for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.')) {
-        if (!is_dns_part(text.substr(0, dot))) {
-            return false;
-        }
-        text.remove_prefix(dot + 1);
-    }
-    return is_dns_part(text);
-}
-
 bool is_label_value(std::string_view text) {
     constexpr std::size_t longest = 63;
-    const auto outer = [](char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || is_digit(c); };
+    const auto outer = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
+    };
     return text.empty() || (text.size() <= longest && outer(text.front()) && outer(text.back()) &&
                             std::ranges::all_of(text, [&](char c) {
                                 return outer(c) || c == '-' || c == '_' || c == '.';

@@ -11,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/source_location.hpp"
+#include "support/text/dns_name.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -18,31 +19,8 @@ namespace edgegpu {
 namespace {
 
 constexpr std::uint64_t largest_patch = 1U << 20U;
-constexpr std::size_t longest_label = 63;
 constexpr std::size_t longest_name = 253;
 constexpr std::size_t longest_tag = 128;
-
-bool is_lower_or_digit(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-/// Lower-case letters and digits, with hyphens between them.
-bool is_dns_word(std::string_view text) {
-    return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
-           std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
-}
-
-/// A label of the DNS as Kubernetes wants it (RFC 1123), such as the name of a namespace.
-bool is_dns_label(std::string_view text) {
-    return text.size() <= longest_label && is_dns_word(text);
-}
-
-/// A subdomain as Kubernetes wants it, the name of most objects: it does not limit the words
-/// between the dots.
-bool is_dns_subdomain_name(std::string_view text) {
-    const std::vector<std::string_view> words = split(text, '.');
-    return text.size() <= longest_name && std::ranges::all_of(words, is_dns_word);
-}
 
 bool is_key_of_config_map(std::string_view text) {
     return !text.empty() && text.size() <= longest_name && text != "." && !text.starts_with("..") &&
@@ -106,7 +84,7 @@ void read_replicas(const TableReader& table, BundleRequest& request) {
     BundleReplicas replicas;
     replicas.location = table.location();
     static_cast<void>(table.required_string("name"));
-    replicas.name = checked(table, "name", is_dns_subdomain_name, name_hint);
+    replicas.name = checked(table, "name", is_dns_subdomain, name_hint);
     const std::optional<std::int64_t> count =
         table.integer("count", 0, std::numeric_limits<std::int32_t>::max());
     if (!table.has("count")) {
@@ -173,7 +151,7 @@ void read_values(const TableReader& maps, const std::string& name, BundleRequest
     BundleValues values;
     values.name = name;
     values.location = maps.location(name);
-    if (!is_dns_subdomain_name(name)) {
+    if (!is_dns_subdomain(name)) {
         throw error_at(values.location, "\"{}\" is not a valid name of a config map", name)
             .hinted(name_hint);
     }

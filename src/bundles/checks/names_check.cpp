@@ -8,6 +8,7 @@
 #include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
 #include "schema/schema_problem.hpp"
+#include "support/text/dns_name.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -16,41 +17,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view lower_letters = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view digits = "0123456789";
 
 bool is_one_of(char c, std::string_view set) {
     return set.find(c) != std::string_view::npos;
 }
 
-bool is_lower_or_digit(char c) {
-    return is_one_of(c, lower_letters) || is_one_of(c, digits);
-}
-
-/// A label of RFC 1123: at most 63 lower-case letters, digits and hyphens, none at the ends.
-bool is_dns_label(std::string_view text, std::size_t most = 63) {
-    return !text.empty() && text.size() <= most && is_lower_or_digit(text.front()) &&
-           is_lower_or_digit(text.back()) &&
-           std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
-}
-
-/// Labels between dots, 253 characters in all; Kubernetes does not limit each of them.
-bool is_dns_subdomain(std::string_view text) {
-    if (text.size() > 253) {
-        return false;
-    }
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t dot = std::min(text.find('.', at), text.size());
-        if (!is_dns_label(text.substr(at, dot - at), 253)) {
-            return false;
-        }
-        at = dot + 1;
-    }
-    return true;
-}
-
 bool is_letter_or_digit(char c) {
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+    return is_one_of(c, digits) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /// The value of a label, or the part of a key after its prefix; at most 63 characters.
