@@ -7,7 +7,7 @@
 #include <fnmatch.h>
 
 #include "image/kernel_arguments.hpp"
-#include "sandbox/sandbox.hpp"
+#include "sandbox/image_program.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -76,16 +76,7 @@ void set_policy(const Context& ctx, Tree& tree) {
         link_policies(ctx, tree);
         return;
     }
-    SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
-    command.argv = {"update-crypto-policies", "--no-reload", "--set", "FIPS"};
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw error("update-crypto-policies --set FIPS failed in the image with status {}",
-                    result.status)
-            .traced(result.output);
-    }
+    run_image_program(ctx, tree, {"update-crypto-policies", "--no-reload", "--set", "FIPS"});
     sync_tree(ctx, tree);
 }
 

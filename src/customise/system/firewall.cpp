@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "image/account_files.hpp"
-#include "sandbox/sandbox.hpp"
+#include "sandbox/image_program.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -63,21 +63,6 @@ void check_sets(const FirewallRequest& request, const Tree& tree) {
                     .hinted("bring it in /etc/firewalld/ipsets, with [[customizations.files]]");
             }
         }
-    }
-}
-
-void run_firewall_tool(const Context& ctx, const FirewallRequest& request, const Tree& tree,
-                       const std::vector<std::string>& arguments) {
-    SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
-    command.argv = {"firewall-offline-cmd"};
-    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw error("{}: firewall-offline-cmd {} failed in the image with status {}",
-                    request.location.text(), fmt::join(arguments, " "), result.status)
-            .traced(result.output);
     }
 }
 
@@ -215,7 +200,9 @@ void set_firewall(const Context& ctx, const std::optional<FirewallRequest>& fire
     check_sets(request, tree);
     const Entries before = find_backups(tree);
     for (const std::vector<std::string>& call : calls) {
-        run_firewall_tool(ctx, request, tree, call);
+        std::vector<std::string> argv{"firewall-offline-cmd"};
+        argv.insert(argv.end(), call.begin(), call.end());
+        run_image_program(ctx, tree, argv, request.location.text());
     }
     sync_tree(ctx, tree);
     remove_backups(before, tree);

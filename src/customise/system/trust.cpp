@@ -10,7 +10,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#include "sandbox/sandbox.hpp"
+#include "sandbox/image_program.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
 #include "support/text/text.hpp"
@@ -21,23 +21,6 @@ namespace {
 
 void free_openssl_text(char* text) noexcept {
     OPENSSL_free(text);
-}
-
-bool has_program(const Tree& tree, std::string_view name) {
-    return find_entry(tree, fmt::format("/usr/bin/{}", name)) != nullptr ||
-           find_entry(tree, fmt::format("/usr/sbin/{}", name)) != nullptr;
-}
-
-void run_tool(const Context& ctx, const Tree& tree, const std::vector<std::string>& argv) {
-    SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
-    command.argv = argv;
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw error("{} failed in the image with status {}", fmt::join(argv, " "), result.status)
-            .traced(result.output);
-    }
 }
 
 /// File name → PEM text. The name is the serial number; as two authorities may use the same, an "x"
@@ -108,10 +91,10 @@ void add_trust(const Context& ctx, const std::vector<std::string>& certificates,
         names.push_back(fmt::format("edgegpu/{}.crt", serial));
     }
     if (red_hat) {
-        run_tool(ctx, tree, {"update-ca-trust", "extract"});
+        run_image_program(ctx, tree, {"update-ca-trust", "extract"});
     } else {
         add_to_debian_list(ctx, tree, names);
-        run_tool(ctx, tree, {"update-ca-certificates", "--fresh"});
+        run_image_program(ctx, tree, {"update-ca-certificates", "--fresh"});
     }
     sync_tree(ctx, tree);
 }

@@ -18,7 +18,7 @@
 #include "customise/units/unit_check.hpp"
 #include "image/account_files.hpp"
 #include "image/image_root.hpp"
-#include "sandbox/sandbox.hpp"
+#include "sandbox/image_program.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
 
@@ -186,17 +186,9 @@ void place_units(const Context& ctx, const std::vector<UnitRequest>& units, Tree
 
 void run_systemctl(const Context& ctx, const Tree& tree, const char* verb,
                    const std::vector<std::string>& units) {
-    SandboxCommand command;
-    command.root = tree.root;
-    command.kernel = tree.kernel;
-    command.argv = {"systemctl", "--root=/", verb};
-    command.argv.insert(command.argv.end(), units.begin(), units.end());
-    const ProcessResult result = run_in_sandbox(ctx, command);
-    if (result.status != 0) {
-        throw error("systemctl {} {} failed in the image with status {}", verb,
-                    fmt::join(units, " "), result.status)
-            .traced(result.output);
-    }
+    std::vector<std::string> argv{"systemctl", "--root=/", verb};
+    argv.insert(argv.end(), units.begin(), units.end());
+    run_image_program(ctx, tree, argv);
 }
 
 /// Removes links from the tree that systemctl removed. Those that a scriptlet made exist in the

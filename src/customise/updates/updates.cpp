@@ -11,20 +11,12 @@
 #include "customise/system/locale.hpp"
 #include "customise/units/vendor_unit.hpp"
 #include "embedded_updates.hpp"
+#include "sandbox/image_program.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
 namespace {
-
-bool has_program(const Tree& tree, std::string_view name) {
-    for (const char* const directory : {"/usr/bin/", "/usr/sbin/"}) {
-        if (find_entry(tree, directory + std::string(name)) != nullptr) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /// A missing one would show on the device alone, as an update that never comes.
 void require_programs(const UpdatesRequest& updates, const Tree& tree) {
