@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "image/kernel_module_name.hpp"
 #include "kmods/module_file.hpp"
 #include "kmods/symbols.hpp"
 #include "kmods/weak_updates.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/text/kernel_module_name.hpp"
 #include "support/text/number.hpp"
 
 namespace edgegpu {

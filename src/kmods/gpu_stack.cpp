@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "image/kernel_module_name.hpp"
 #include "kmods/module_file.hpp"
 #include "support/files/file.hpp"
+#include "support/text/kernel_module_name.hpp"
 
 namespace edgegpu {
 

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "image/kernel_module_name.hpp"
 #include "support/error.hpp"
 #include "support/files/decompress.hpp"
 #include "support/files/file.hpp"
+#include "support/text/kernel_module_name.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
 

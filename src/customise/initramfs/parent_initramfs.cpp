@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "image/kernel_module_name.hpp"
 #include "support/error.hpp"
+#include "support/text/kernel_module_name.hpp"
 
 namespace edgegpu {
 

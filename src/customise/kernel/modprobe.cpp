@@ -8,8 +8,8 @@
 
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/toml/validate.hpp"
-#include "image/kernel_module_name.hpp"
 #include "support/error.hpp"
+#include "support/text/kernel_module_name.hpp"
 
 namespace edgegpu {
 

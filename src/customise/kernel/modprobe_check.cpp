@@ -13,8 +13,8 @@
 #include "blueprint/toml/toml_reader.hpp"
 #include "customise/kernel/modprobe.hpp"
 #include "customise/kernel/modprobe_lines.hpp"
-#include "image/kernel_module_name.hpp"
 #include "sandbox/sandbox.hpp"
+#include "support/text/kernel_module_name.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gpu_health/observe/tree.hpp"
+#include "support/text/kernel_module_name.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -70,19 +71,19 @@ bool matches(const std::string& pattern, const std::string& text) {
 /// Whether the module has a soft dependency that exists: modprobe runs no `install` then.
 bool has_soft_dependency(const std::vector<ModprobeLine>& lines, const WantedModule& module) {
     const auto line = std::ranges::find_if(lines, [&](const ModprobeLine& one) {
-        return one.is("softdep", 3) && matches(module_name(one.words[1]), module.name);
+        return one.is("softdep", 3) && matches(kernel_module_name(one.words[1]), module.name);
     });
     // The first one counts alone. "pre:" and "post:" are no names of modules.
     return line != lines.end() &&
            std::any_of(line->words.begin() + 2, line->words.end(), [&](const std::string& word) {
-               return module.known.contains(module_name(word));
+               return module.known.contains(kernel_module_name(word));
            });
 }
 
 void add_install(const std::vector<ModprobeLine>& lines, const WantedModule& module,
                  std::vector<std::string>& found) {
     const auto line = std::ranges::find_if(lines, [&](const ModprobeLine& one) {
-        return one.is("install", 3) && module_name(one.words[1]) == module.name;
+        return one.is("install", 3) && kernel_module_name(one.words[1]) == module.name;
     });
     if (line != lines.end() && loads_nothing(line->words[2]) &&
         !has_soft_dependency(lines, module)) {
@@ -100,7 +101,7 @@ void add_aliases(const std::vector<ModprobeLine>& lines, const WantedModule& mod
             if (!line.is("alias", 3) || !matches(line.words[1], device)) {
                 continue;
             }
-            if (module_name(line.words[2]) == module.name) {
+            if (kernel_module_name(line.words[2]) == module.name) {
                 return;
             }
             leads_elsewhere = true;
@@ -144,17 +145,11 @@ void add_arguments(const Places& places, const std::string& name, std::vector<st
 
 }  // namespace
 
-std::string module_name(std::string_view name) {
-    std::string plain(name);
-    std::ranges::replace(plain, '-', '_');
-    return plain;
-}
-
 std::vector<std::string> what_blocks(const Places& places, const WantedModule& module) {
     const std::vector<ModprobeLine> lines = modprobe_lines(places, module.directory);
     std::vector<std::string> found;
     for (const ModprobeLine& line : lines) {
-        if (line.is("blacklist", 2) && module_name(line.words[1]) == module.name) {
+        if (line.is("blacklist", 2) && kernel_module_name(line.words[1]) == module.name) {
             found.push_back(line.path + ": blacklist " + module.name);
         }
     }

@@ -20,9 +20,6 @@ struct WantedModule {
     std::vector<std::string> devices;
 };
 
-/// Names of modules have either sign; kmod compares them with '_'.
-[[nodiscard]] std::string module_name(std::string_view name);
-
 /// What keeps udev from loading a module: each "FILE: blacklist NAME", "FILE: install NAME
 /// /bin/false", "FILE: alias pci:v000010DE* off", or the kernel's argument. As libkmod reads them
 /// (its sources; tried with `modprobe -n -v -b` of kmod 30):

@@ -9,6 +9,7 @@
 #include "gpu_health/observe/steps.hpp"
 #include "gpu_health/observe/tree.hpp"
 #include "gpu_health/observe/unpack.hpp"
+#include "support/text/kernel_module_name.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -128,7 +129,7 @@ void observe_module(const Places& places, Facts& facts) {
     }
     WantedModule wanted{"nvidia", directory, {}, aliases_of(places, facts.functions)};
     for (const std::string& path : paths) {
-        wanted.known.insert(module_name(module_of(path)));
+        wanted.known.insert(kernel_module_name(module_of(path)));
     }
     for (const std::string& what : what_blocks(places, wanted)) {
         file.blocked = true;

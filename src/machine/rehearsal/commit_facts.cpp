@@ -12,6 +12,7 @@
 #include "repository/remote_config.hpp"
 #include "support/assignments.hpp"
 #include "support/handles.hpp"
+#include "support/text/kernel_module_name.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -56,12 +57,6 @@ std::string selinux_mode(const CommitView& commit) {
     return value;
 }
 
-std::string spelled_by_kernel(std::string_view module) {
-    std::string name(module);
-    std::ranges::replace(name, '-', '_');
-    return name;
-}
-
 /// Of modprobe.d(5), a file in /etc replacing one in /usr, and of the kernel's arguments.
 std::vector<std::string> blacklisted(const CommitView& commit) {
     std::map<std::string, std::string> files;
@@ -74,7 +69,7 @@ std::vector<std::string> blacklisted(const CommitView& commit) {
         for (const std::string_view line : lines_of(text)) {
             const std::vector<std::string_view> words = words_of(line);
             if (words.size() >= 2 && words[0] == "blacklist") {
-                modules.insert(spelled_by_kernel(words[1]));
+                modules.insert(kernel_module_name(words[1]));
             }
         }
     }
@@ -83,7 +78,7 @@ std::vector<std::string> blacklisted(const CommitView& commit) {
          commit.info().kernel_arguments.value_or(std::vector<std::string>{})) {
         if (given.starts_with(argument)) {
             for (const std::string_view name : split(given, ',')) {
-                modules.insert(spelled_by_kernel(
+                modules.insert(kernel_module_name(
                     name.starts_with(argument) ? name.substr(argument.size()) : name));
             }
         }

@@ -1,4 +1,4 @@
-#include "image/kernel_module_name.hpp"
+#include "support/text/kernel_module_name.hpp"
 
 #include <algorithm>
 
