@@ -25,12 +25,6 @@ fs::path content_path(const Context& ctx, const std::string& digest) {
 
 namespace {
 
-bool is_stored(const fs::path& path, std::uint64_t size) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-           static_cast<std::uint64_t>(status.st_size) == size;
-}
-
 Error changed(const std::string& name) {
     return error("{} changed while it was read", name)
         .hinted("build again when nothing writes to it");
@@ -81,7 +75,7 @@ public:
         const fs::path target = content_path(ctx, digest);
         make_directories(target.parent_path());
         if (::link(path_.c_str(), target.c_str()) == 0 ||
-            (errno == EEXIST && is_stored(target, size_))) {
+            (errno == EEXIST && is_file_of_size(target, size_))) {
             return digest;
         }
         if (errno != EEXIST || ::rename(path_.c_str(), target.c_str()) != 0) {
@@ -108,7 +102,7 @@ StoredFile store_file(const Context& ctx, int file, const std::string& name) {
                 [&](std::string_view piece) { digest.update(piece); });
     StoredFile result{{}, digest.hex(), before.size};
     if (!mark_used(ctx, content_path(ctx, result.digest)) ||
-        !is_stored(content_path(ctx, result.digest), before.size)) {
+        !is_file_of_size(content_path(ctx, result.digest), before.size)) {
         NewContent made(ctx);
         read_pieces(ctx, file, name, before.size,
                     [&](std::string_view piece) { made.write(piece); });

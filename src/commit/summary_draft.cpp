@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <ctime>
 #include <set>
 #include <string>
@@ -22,6 +20,7 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/files/proc_file.hpp"
 
 namespace edgegpu {
 
@@ -188,13 +187,6 @@ void forget_other_markers(const Repo::Impl& repo) {
     }
 }
 
-/// Whether it begins with the number of a process of this machine.
-bool is_running(std::string_view number) {
-    pid_t pid = 0;
-    return std::from_chars(number.data(), number.data() + number.size(), pid).ec == std::errc() &&
-           pid > 0 && (::kill(pid, 0) == 0 || errno != ESRCH);
-}
-
 }  // namespace
 
 void update_summary(const Context& ctx, const Repo::Impl& repo, Signer& signer,
@@ -251,7 +243,7 @@ bool is_summary_under_way(int repository) {
                    name.substr(0, name.size() - summary_suffix.size()) + ".lock";
                const Fd file = open_at(locks.get(), lock, O_RDONLY | O_NONBLOCK,
                                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-               return file ? is_running(read_file(file.get(), lock, 64)) : errno != ENOENT;
+               return file ? is_running_process(read_file(file.get(), lock, 64)) : errno != ENOENT;
            });
 }
 

@@ -21,12 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool has_size(const fs::path& path, std::uint64_t size) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-           static_cast<std::uint64_t>(status.st_size) == size;
-}
-
 Entry file_entry(unsigned mode, std::uint64_t size, std::string digest, fs::path content) {
     Entry entry;
     entry.type = EntryType::file;
@@ -42,7 +36,7 @@ Entry file_entry(unsigned mode, std::uint64_t size, std::string digest, fs::path
 Entry make_file_entry(const Context& ctx, std::string_view content, unsigned mode) {
     std::string digest = sha256_hex(content);
     fs::path path = content_path(ctx, digest);
-    if (!mark_used(ctx, path) || !has_size(path, content.size())) {
+    if (!mark_used(ctx, path) || !is_file_of_size(path, content.size())) {
         make_directories(path.parent_path());
         write_file(path, content, 0600);
     }

@@ -19,23 +19,12 @@ namespace edgegpu {
 namespace {
 
 constexpr std::size_t log_lines = 25;
+/// Verbose makes print whole command lines of several thousand characters.
+constexpr std::size_t longest_line = 200;
 constexpr std::uint64_t log_limit = 64U << 20U;
 constexpr std::uint64_t module_limit = 1U << 30U;
 /// in messages of a compiler
 constexpr std::string_view error_mark = ": error: ";
-
-/// Verbose makes print whole command lines of several thousand characters.
-std::string shortened(std::string_view line) {
-    std::size_t limit = 200;
-    if (line.size() <= limit) {
-        return std::string(line);
-    }
-    // Do not split a UTF-8 character.
-    while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xc0U) == 0x80U) {
-        --limit;
-    }
-    return std::string(line.substr(0, limit)) + " …";
-}
 
 /// A file written by programs in the sandbox; nothing unless it is a regular file.
 std::optional<std::string> read_output(const ImageRoot& out, const std::string& path,
@@ -69,12 +58,13 @@ Error build_failure(const Resolution& resolution, std::string what, const ImageR
         for (int shown = 0; at != std::string::npos && shown < 5; ++shown) {
             const std::size_t begin = log->rfind('\n', at) + 1;
             const std::size_t end = std::min(log->find('\n', at), log->size());
-            problem.traced(shortened(std::string_view(*log).substr(begin, end - begin)));
+            problem.traced(
+                shortened(std::string_view(*log).substr(begin, end - begin), longest_line));
             at = log->find(error_mark, end);
         }
     }
     for (const std::string& line : last_lines(log ? *log : output, log_lines)) {
-        problem.traced(shortened(line));
+        problem.traced(shortened(line, longest_line));
     }
     return problem.hinted(
         "a distribution changes its newest kernels before NVIDIA's sources follow: set kernel to "

@@ -1,8 +1,6 @@
 #include "publish/leftovers.hpp"
 
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <string_view>
 
 #include <fcntl.h>
@@ -14,6 +12,7 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/files/proc_file.hpp"
 #include "support/glib.hpp"
 #include "support/text/shell_text.hpp"
 
@@ -33,13 +32,7 @@ std::size_t end_of_ref(std::string_view name) {
 
 /// Whether a process of this machine has the number behind the ref in such a name.
 bool is_of_running_process(std::string_view name) {
-    if (!name.starts_with(prefix)) {
-        return false;
-    }
-    const std::string_view number = name.substr(end_of_ref(name) + 1);
-    pid_t pid = 0;
-    return std::from_chars(number.data(), number.data() + number.size(), pid).ec == std::errc() &&
-           pid > 0 && (::kill(pid, 0) == 0 || errno != ESRCH);
+    return name.starts_with(prefix) && is_running_process(name.substr(end_of_ref(name) + 1));
 }
 
 std::vector<std::string> old_names(const RepositoryView& repository, const std::string& directory,

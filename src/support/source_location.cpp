@@ -6,8 +6,7 @@ std::string SourceLocation::text() const {
     return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
 }
 
-std::string shortened(std::string_view text) {
-    constexpr std::size_t longest = 400;
+std::string shortened(std::string_view text, std::size_t longest) {
     if (text.size() <= longest) {
         return std::string(text);
     }

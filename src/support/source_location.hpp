@@ -20,8 +20,8 @@ struct SourceLocation {
     [[nodiscard]] std::string text() const;
 };
 
-/// A text as messages show it: cut after 400 bytes, at a whole character.
-[[nodiscard]] std::string shortened(std::string_view text);
+/// A text as messages show it: cut after so many bytes, at a whole character.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t longest = 400);
 
 /// An argument as messages show it.
 template <typename Value>

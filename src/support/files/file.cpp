@@ -345,4 +345,10 @@ void remove_tree(const fs::path& path) {
     remove_at(parent.get(), own.filename().string(), path.string());
 }
 
+bool is_file_of_size(const fs::path& path, std::uint64_t size) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           static_cast<std::uint64_t>(status.st_size) == size;
+}
+
 }  // namespace edgegpu

@@ -103,4 +103,7 @@ void remove_tree(const std::filesystem::path& path);
 /// The same for `name`, a single component, in the open directory `parent`; errors call it `shown`.
 void remove_at(int parent, const std::string& name, const std::string& shown);
 
+/// Whether the path is a file of this size; not through a link.
+[[nodiscard]] bool is_file_of_size(const std::filesystem::path& path, std::uint64_t size);
+
 }  // namespace edgegpu

@@ -1,6 +1,8 @@
 #include "support/files/proc_file.hpp"
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstddef>
 
 #include <fcntl.h>
@@ -27,6 +29,12 @@ std::optional<std::string> read_proc_file(const std::string& path) {
     }
     content.resize(size);
     return content;
+}
+
+bool is_running_process(std::string_view number) {
+    pid_t pid = 0;
+    return std::from_chars(number.data(), number.data() + number.size(), pid).ec == std::errc() &&
+           pid > 0 && (::kill(pid, 0) == 0 || errno != ESRCH);
 }
 
 }  // namespace edgegpu
