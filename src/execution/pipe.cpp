@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/error.hpp"
@@ -21,6 +22,14 @@ std::pair<Fd, Fd> make_pipe(EmptyPipe empty) {
         throw errno_error("pipe", errno);
     }
     return pipe;
+}
+
+std::pair<Fd, Fd> make_sockets() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        throw errno_error("socketpair", errno);
+    }
+    return {Fd(ends[0]), Fd(ends[1])};
 }
 
 }  // namespace edgegpu

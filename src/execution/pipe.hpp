@@ -12,4 +12,8 @@ enum class EmptyPipe { waits, fails };
 /// A new pipe: its reading and its writing end, which programs do not inherit. Throws Error.
 [[nodiscard]] std::pair<Fd, Fd> make_pipe(EmptyPipe empty = EmptyPipe::waits);
 
+/// Two sockets that are connected (AF_UNIX, SOCK_STREAM), which programs do not inherit. Throws
+/// Error.
+[[nodiscard]] std::pair<Fd, Fd> make_sockets();
+
 }  // namespace edgegpu

@@ -8,17 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
 
 std::pair<Fd, Fd> make_channel() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-        throw errno_error("socketpair", errno);
-    }
-    std::pair<Fd, Fd> pair{Fd(ends[0]), Fd(ends[1])};
-    if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+    std::pair<Fd, Fd> pair = make_sockets();
+    if (::fcntl(pair.first.get(), F_SETFL, O_NONBLOCK) != 0) {
         throw errno_error("socketpair", errno);
     }
     return pair;

@@ -1,6 +1,5 @@
 #include "signing/signer.hpp"
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -10,11 +9,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "execution/pipe.hpp"
 #include "signing/serve.hpp"
 #include "support/error.hpp"
 #include "support/text/shell_text.hpp"
@@ -26,14 +25,6 @@ namespace {
 constexpr std::uint64_t answer_limit = 16U << 20U;
 /// How long the process may take to end by itself, which it does at once unless GnuPG is running.
 constexpr int end_patience_ms = 50;
-
-std::pair<Fd, Fd> make_sockets() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-        throw errno_error("socketpair", errno);
-    }
-    return {Fd(ends[0]), Fd(ends[1])};
-}
 
 std::string_view request_name(std::uint32_t kind) {
     switch (kind) {
