@@ -14,17 +14,6 @@ namespace edgegpu {
 
 namespace {
 
-std::string shown(const PlannedRelease& release) {
-    return release.version.empty()
-               ? release.commit.substr(0, 10)
-               : fmt::format("{} ({})", release.version, release.commit.substr(0, 10));
-}
-
-std::string percent(std::int64_t share) {
-    constexpr double per_percent = 10000;
-    return fmt::format("{:.4g} %", static_cast<double>(share) / per_percent);
-}
-
 /// With their edges they fit into a plan that devices read.
 constexpr std::size_t most_releases = 300;
 
@@ -67,7 +56,7 @@ PlannedRelease& open_wave(RolloutPlan& plan, std::int64_t now, std::string_view 
         throw error(ErrorKind::usage,
                     "{}: there is no rollout to {}: all devices have had their "
                     "turn to get {}",
-                    plan.ref, what, shown(*newest))
+                    plan.ref, what, release_text(*newest))
             .hinted(fmt::format("edgegpu rollout abort {} --commit {} keeps those from it that "
                                 "have not asked since",
                                 plan.ref, newest->commit.substr(0, 10)));
@@ -96,7 +85,7 @@ void supersede(RolloutPlan& plan, const PlannedRelease& target, std::int64_t now
         } else {
             remarks.push_back(fmt::format(
                 "the rollout of {}, which {} of the devices have had their turn to get, ends",
-                shown(release), percent(share_at(*release.wave, now))));
+                release_text(release), percent_text(share_at(*release.wave, now))));
         }
         release.wave.reset();
         release.paused.reset();
@@ -110,7 +99,7 @@ void require_newest(const RolloutPlan& plan, const PlannedRelease& target, std::
             throw error(ErrorKind::usage,
                         "{}: {} is older than {}, which all devices get: they "
                         "would refuse it as a downgrade",
-                        plan.ref, shown(target), shown(release))
+                        plan.ref, release_text(target), release_text(release))
                 .hinted(fmt::format("promote it anew, and roll out what that makes: edgegpu "
                                     "promote {} --to {}",
                                     target.commit.substr(0, 10), plan.ref));
@@ -128,12 +117,12 @@ void require_way(const RolloutPlan& plan, const PlannedRelease& target,
         // Of newer ones, that is as it should be.
         if (jump.to == target.commit && plan.find(jump.from)->index < target.index) {
             reasons.push_back(
-                fmt::format("from {}: {}", shown(*plan.find(jump.from)), jump.reason));
+                fmt::format("from {}: {}", release_text(*plan.find(jump.from)), jump.reason));
         }
     }
     if (!reached && !reasons.empty()) {
         Error failure =
-            error(ErrorKind::usage, "{}: no device could get {}", plan.ref, shown(target));
+            error(ErrorKind::usage, "{}: no device could get {}", plan.ref, release_text(target));
         for (const std::string& reason : reasons) {
             failure.traced(reason);
         }
@@ -143,14 +132,14 @@ void require_way(const RolloutPlan& plan, const PlannedRelease& target,
         const auto jump = std::ranges::find_if(plan.barred, [&](const BarredJump& barred) {
             return barred.from == release->commit && barred.to == target.commit;
         });
-        remarks.push_back(fmt::format("devices with {} get nothing{}", shown(*release),
+        remarks.push_back(fmt::format("devices with {} get nothing{}", release_text(*release),
                                       jump == plan.barred.end() ? "" : ": " + jump->reason));
     }
     if (!reached && reasons.empty()) {
         remarks.push_back(
             fmt::format("there is no older release than {}: nobody gets it, and "
                         "devices that have it wait for the next one",
-                        shown(target)));
+                        release_text(target)));
     }
 }
 
@@ -186,7 +175,7 @@ ChangedPlan start_wave(const std::optional<RolloutPlan>& plan, const std::string
     if (target->wave) {
         changed.remarks.push_back(
             fmt::format("{} of the devices have had their turn to get it already",
-                        percent(share_at(*target->wave, now))));
+                        percent_text(share_at(*target->wave, now))));
     }
     changed.target = request.commit;
     target->wave = request.wave;
@@ -248,7 +237,7 @@ ChangedPlan abort_wave(const RolloutPlan& plan, const std::string& commit,
     if (had > 0) {
         changed.remarks.push_back(fmt::format(
             "{} of the devices have had their turn, and keep {} until another one is rolled out",
-            percent(had), shown(*release)));
+            percent_text(had), release_text(*release)));
     }
     return changed;
 }

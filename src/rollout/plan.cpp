@@ -317,4 +317,14 @@ RolloutPlan parse_plan(std::string_view text, const std::string& shown) {
     return PlanReader(text, shown).read();
 }
 
+std::string percent_text(std::int64_t share) {
+    constexpr double per_percent = 10000;
+    return fmt::format("{:.4g} %", static_cast<double>(share) / per_percent);
+}
+
+std::string release_text(const PlannedRelease& release) {
+    const std::string checksum = release.commit.substr(0, 10);
+    return release.version.empty() ? checksum : fmt::format("{} ({})", release.version, checksum);
+}
+
 }  // namespace edgegpu

@@ -123,4 +123,9 @@ inline constexpr std::string_view plan_prefix = "edgegpu-rollout/";
 /// `text` as a plan may have it: what is not printable ASCII becomes "?"; at most 500 characters.
 [[nodiscard]] std::string plain_text(std::string_view text);
 
+/// "5 %"
+[[nodiscard]] std::string percent_text(std::int64_t share);
+/// "9.4.2 (0123456789)"
+[[nodiscard]] std::string release_text(const PlannedRelease& release);
+
 }  // namespace edgegpu

@@ -178,16 +178,6 @@ const char* state_of(const PlannedRelease& release, std::int64_t now) {
                                              : "running";
 }
 
-std::string percent_text(std::int64_t share) {
-    constexpr double per_percent = 10000;
-    return fmt::format("{:.4g} %", static_cast<double>(share) / per_percent);
-}
-
-std::string release_text(const PlannedRelease& release) {
-    const std::string checksum = release.commit.substr(0, 10);
-    return release.version.empty() ? checksum : fmt::format("{} ({})", release.version, checksum);
-}
-
 std::string rollout_text(const RolloutPlan& plan, const RolloutMoment& moment) {
     std::string text = "\n" + result_row("ref", plan.ref);
     const PlannedRelease* newest = newest_wave(plan);

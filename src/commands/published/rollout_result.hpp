@@ -23,11 +23,6 @@ struct RolloutMoment {
 /// "running", "planned", "paused" or "complete".
 [[nodiscard]] const char* state_of(const PlannedRelease& release, std::int64_t now);
 
-/// "5 %"
-[[nodiscard]] std::string percent_text(std::int64_t share);
-/// "9.4.2 (0123456789)"
-[[nodiscard]] std::string release_text(const PlannedRelease& release);
-
 /// Rows (result_row) of the newest wave, of the others, of what is barred, and of the plan itself.
 [[nodiscard]] std::string rollout_text(const RolloutPlan& plan, const RolloutMoment& moment);
 
