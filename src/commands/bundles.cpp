@@ -15,7 +15,6 @@
 #include "bundles/pods.hpp"
 #include "bundles/render.hpp"
 #include "commands/commands.hpp"
-#include "execution/interrupt.hpp"
 #include "support/error.hpp"
 #include "support/files/data_directory.hpp"
 #include "support/files/directory.hpp"
@@ -176,11 +175,7 @@ std::vector<std::string> shipped_bundles() {
 
 int run_bundles(const GlobalOptions& global, const std::string& wanted) {
     Console console(console_output(global));
-    install_interrupt_handlers();
-    Context ctx;
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cancelled = &interrupted();
+    const Context ctx = command_context(global, console);
     const std::vector<fs::path> chosen = chosen_bundles(wanted);
     const Renderer renderer = find_renderer(ctx);
     std::vector<RenderedBundle> rendered;

@@ -17,7 +17,6 @@
 #include "commands/blueprint_json.hpp"
 #include "commands/commands.hpp"
 #include "commands/image_blueprint.hpp"
-#include "execution/interrupt.hpp"
 #include "microshift/config_check.hpp"
 #include "openshift/node_objects.hpp"
 #include "pipeline/check.hpp"
@@ -132,11 +131,7 @@ int run_check(const GlobalOptions& global, const CheckCommand& command,
             .hinted("omit --json and other blueprints");
     }
     Console console(console_output(global));
-    install_interrupt_handlers();
-    Context ctx;
-    ctx.console = &console;
-    ctx.log = global.log;
-    ctx.cancelled = &interrupted();
+    const Context ctx = command_context(global, console);
     std::vector<Error> failures;
     ordered_json results = ordered_json::array();
     for (const std::filesystem::path& path : command.blueprints) {

@@ -8,7 +8,6 @@
 
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
 #include "openshift/node_image.hpp"
 #include "openshift/node_objects.hpp"
@@ -95,7 +94,6 @@ int run_openshift(const GlobalOptions& global, const OpenshiftCommand& command) 
     }
     const OpenshiftRequest& request = *blueprint.openshift;
     Console console(console_output(global));
-    install_interrupt_handlers();
     const Context ctx = command_context(global, console);
     const RepositoryView repository(command.repo);
     const CommitView view =
