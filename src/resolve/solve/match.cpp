@@ -5,6 +5,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "resolve/solve/filtered.hpp"
 #include "resolve/solve/pool.hpp"
 #include "support/error.hpp"
 #include "support/text/nevra.hpp"
@@ -47,13 +48,8 @@ bool may_match(const char* name, const std::string& pattern, std::size_t fixed) 
 }
 
 std::vector<Id> providers(const PackagePool& pool, Id dependency) {
-    std::vector<Id> found;
-    Id offset = static_cast<Id>(pool_whatprovides(pool.get(), dependency));
-    for (const Id* id = pool.get()->whatprovidesdata + offset; *id != 0; ++id) {
-        if (pool.visible(*id)) {
-            found.push_back(*id);
-        }
-    }
+    std::vector<Id> found = all_providers(pool, dependency);
+    std::erase_if(found, [&](Id id) { return !pool.visible(id); });
     return found;
 }
 
