@@ -11,7 +11,6 @@
 
 #include "commands/commands.hpp"
 #include "execution/context.hpp"
-#include "execution/interrupt.hpp"
 #include "execution/stage.hpp"
 #include "support/text/terminal_text.hpp"
 
@@ -81,7 +80,6 @@ std::string repository_json(const DriverRepository& made, const std::string& dir
 
 int run_package_driver(const GlobalOptions& global, const PackageDriverCommand& command) {
     Console console(console_output(global));
-    install_interrupt_handlers();
     const Context ctx = command_context(global, console);
     Stages stages(ctx, command.run_file.string());
     const DriverRepository made =
