@@ -302,10 +302,8 @@ std::vector<DriverPackage> build_packages(const Context& ctx, const DriverManife
     return made;
 }
 
-}  // namespace
-
-DriverRepository package_driver(const Context& ctx, Stages& stages, const fs::path& run_file,
-                                const fs::path& wanted) {
+/// Where the repository goes, without a slash at its end. Throws ErrorKind::usage if it is there.
+fs::path new_directory(const fs::path& wanted) {
     std::error_code failed;
     fs::path output = fs::absolute(wanted).lexically_normal();
     output = output.has_filename() ? output : output.parent_path();
@@ -314,40 +312,74 @@ DriverRepository package_driver(const Context& ctx, Stages& stages, const fs::pa
         throw error(ErrorKind::usage, "{} exists", output.string())
             .hinted("name a directory that does not, or remove it");
     }
+    return output;
+}
+
+/// Unpacked, a driver is four times as large, and its packages are as large as itself.
+void require_room(const fs::path& run_file, const fs::path& scratch, const fs::path& unfinished) {
+    std::error_code failed;
     const std::uint64_t packed = fs::file_size(run_file, failed);
-    const Unfinished unfinished(output);
-    const TemporaryDirectory scratch(temporary_place() / "edgegpu-driver");
-    // Unpacked, it is four times as large, and the packages are as large as itself.
+    if (failed) {
+        return;  // said when it is opened
+    }
     try {
-        require_space(scratch.path(), failed ? 0 : 4 * packed, "the unpacked driver");
-        require_space(unfinished.file("."), failed ? 0 : packed, "the packages of the driver");
+        require_space(scratch, 4 * packed, "the unpacked driver");
+        require_space(unfinished, packed, "the packages of the driver");
     } catch (Error& full) {
         throw full.hinted(
             "free some space, set TMPDIR to a directory that has it, or name another --output");
     }
-    stages.begin("unpack", "unpacking");
-    const fs::path unpacked = scratch / "unpacked";
+}
+
+/// A run file that was unpacked, and what becomes of its files.
+struct ReadDriver {
+    UnpackedRunFile run;
+    DriverManifest manifest;
+    Placement placement;
+};
+
+ReadDriver read_driver(const Context& ctx, const fs::path& run_file, const fs::path& unpacked) {
+    const std::string name = run_file.string();
     make_directories(unpacked);
-    const UnpackedRunFile run = unpack_run_file(ctx, run_file, unpacked);
-    const DriverManifest manifest = parse_driver_manifest(
-        read_file(unpacked / ".manifest"), fmt::format(".manifest of {}", run_file.string()));
-    Placement placement = place_files(manifest, run.paths, run_file.string());
-    for (const std::string& line : manifest.unknown) {
+    ReadDriver driver;
+    driver.run = unpack_run_file(ctx, run_file, unpacked);
+    driver.manifest =
+        parse_driver_manifest(read_file(unpacked / ".manifest"), ".manifest of " + name);
+    driver.placement = place_files(driver.manifest, driver.run.paths, name);
+    for (const std::string& line : driver.manifest.unknown) {
         ctx.console->warn(
-            fmt::format("{}: edgegpu does not know this kind of file, and leaves it out: {}",
-                        run_file.string(), printable_line(line)));
+            fmt::format("{}: edgegpu does not know this kind of file, and leaves it out: {}", name,
+                        printable_line(line)));
     }
-    stages.end(fmt::format("driver {}, {} files", manifest.version, run.paths.size()));
+    return driver;
+}
+
+}  // namespace
+
+DriverRepository package_driver(const Context& ctx, Stages& stages, const fs::path& run_file,
+                                const fs::path& wanted) {
+    const fs::path output = new_directory(wanted);
+    const Unfinished unfinished(output);
+    const TemporaryDirectory scratch(temporary_place() / "edgegpu-driver");
+    require_room(run_file, scratch.path(), unfinished.file("."));
+    stages.begin("unpack", "unpacking");
+    ReadDriver driver = read_driver(ctx, run_file, scratch / "unpacked");
+    const DriverManifest& manifest = driver.manifest;
+    stages.end(fmt::format("driver {}, {} files", manifest.version, driver.run.paths.size()));
 
     stages.begin("packages", "packaging");
     const fs::path directory = unfinished.file("repository");
     make_directories(directory);
-    DriverRepository repository{
-        manifest.version, manifest.architecture, run.sha256, placement.is_guest, {}, {}};
+    DriverRepository repository{manifest.version,
+                                manifest.architecture,
+                                driver.run.sha256,
+                                driver.placement.is_guest,
+                                {},
+                                {}};
     repository.packages =
-        build_packages(ctx, manifest, placement, run.time, scratch.path(), directory);
-    repository.left_out = std::move(placement.left_out);
-    make_repository(ctx, directory, run.time);
+        build_packages(ctx, manifest, driver.placement, driver.run.time, scratch.path(), directory);
+    repository.left_out = std::move(driver.placement.left_out);
+    make_repository(ctx, directory, driver.run.time);
     publish(directory, output, Existing::refuse);
     std::uint64_t size = 0;
     for (const DriverPackage& package : repository.packages) {

@@ -38,12 +38,12 @@ struct DriverRepository {
 
 /// Makes a repository of RPM packages, named as in NVIDIA's repositories for RHEL, of a run file:
 /// user space, firmware, and the sources of both kinds of modules, which a build compiles for its
-/// kernel. Nothing of the run file is executed, nothing of this machine changed. `output` is there
+/// kernel. Nothing of the run file is executed, nothing of this machine changed. `wanted` is there
 /// when it is complete. The same run file and the same rpm give the same packages. Throws Error as
 /// unpack_run_file, parse_driver_manifest, place_files and build_rpms do; ErrorKind::usage if
-/// `output` exists.
+/// `wanted` exists.
 [[nodiscard]] DriverRepository package_driver(const Context& ctx, Stages& stages,
                                               const std::filesystem::path& run_file,
-                                              const std::filesystem::path& output);
+                                              const std::filesystem::path& wanted);
 
 }  // namespace edgegpu

@@ -91,6 +91,7 @@ Script read_script(std::string_view beginning, const std::string& name) {
             .hinted(whole_file);
     }
     const std::string_view md5 = assigned(beginning, "MD5");
+    // Of one without a sum, it is zeros.
     if (md5.find_first_not_of('0') != std::string_view::npos) {
         script.md5 = md5;
     }
