@@ -27,7 +27,7 @@ MACHINES = ("e2e", "turn", "rehearsals")
 SCRIPTS = {"integration", "hostile", *MACHINES}
 # Those of tests/e2e that take many boots: a suite of their own, which is not in the default; "turn" is one of them a day.
 REHEARSALS = ("rollback_test", "install_test", "encryption_test", "gpu_health_test", "rollout_boot_test",
-              "layer_test", "vm_test")
+              "layer_test", "vm_test", "vgpu_guest_test")
 # Scripts that take a minute or more: the default runs one of each row a day, so that in as many days as a row is long each
 # has run. The rows are ordered so that the days take about as long. clang-tidy reads one of TIDY_PARTS a day.
 BY_TURNS = (("upgrade_test", "tutorial_test", "gpu_access_test", "podman_test", "powercut_test", "boot_link_test"),

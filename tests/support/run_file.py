@@ -114,7 +114,7 @@ class RunFile:
 
     def guest(self):
         for name in ("nvidia-gridd", "nvidia-topologyd"):
-            self.add(name, "0755", "UTILITY_BINARY MODULE:grid", b"#!/bin/sh\n")
+            self.add(name, "0755", "UTILITY_BINARY MODULE:grid", b"#!/bin/sh\nsleep infinity &\n")
         self.add("libFlxCore64.so.2018.02", "0755", "FLEXERA_LIB nvidia/gridd MODULE:grid", library(self.work, "libFlxCore64.so"))
         self.files["gridd.conf.template"] = b"# ServerAddress=\nFeatureType=0\n"
         self.files["init-scripts/systemd/nvidia-gridd.service"] = GRIDD_UNIT.encode()
