@@ -1,7 +1,6 @@
 #include "driver_package/driver_package.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "support/text/terminal_text.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -30,7 +30,7 @@ std::string some_of(const std::vector<std::string>& names) {
                : fmt::format("{} files: {}, …", names.size(), fmt::join(first, ", "));
 }
 
-std::string repository_text(const DriverRepository& made, const std::string& directory) {
+std::string repository_text(const DriverRepository& made) {
     std::string text =
         "\n" + result_row("driver", fmt::format("{} for {}", made.version, made.architecture));
     for (const DriverPackage& package : made.packages) {
@@ -42,16 +42,18 @@ std::string repository_text(const DriverRepository& made, const std::string& dir
         text += result_row(first ? "left out" : "", fmt::format("{}: {}", why, some_of(names)));
         first = false;
     }
+    const std::string directory = made.directory.string();
     text += result_row("in", directory);
     return text + fmt::format(
                       "\nIn the blueprint:\n\n[[repositories]]\nid = \"nvidia-run\"\n"
-                      "baseurl = \"file://{}\"\ngpgcheck = false\nrepo_gpgcheck = false\n\n"
-                      "[nvidia]\ndriver = \"{}\"\nmodules = \"dkms\"\n",
-                      directory, made.version);
+                      "baseurl = {}\ngpgcheck = false\nrepo_gpgcheck = false\n\n"
+                      "[nvidia]\ndriver = \"{}\"\nmodules = \"dkms\"\n{}",
+                      toml_string(directory), made.version,
+                      made.is_guest ? "\n[nvidia.vgpu]\n" : "");
 }
 
 /// docs/schemas/package-driver.json
-std::string repository_json(const DriverRepository& made, const std::string& directory) {
+std::string repository_json(const DriverRepository& made) {
     ordered_json packages = ordered_json::array();
     for (const DriverPackage& package : made.packages) {
         packages.push_back({{"nevra", package.nevra.text()},
@@ -70,7 +72,7 @@ std::string repository_json(const DriverRepository& made, const std::string& dir
                                 {"architecture", made.architecture},
                                 {"run_file_sha256", made.sha256},
                                 {"virtual_gpu", made.is_guest},
-                                {"directory", directory},
+                                {"directory", made.directory.string()},
                                 {"packages", std::move(packages)},
                                 {"left_out", std::move(left_out)}};
     return document_text(document);
@@ -84,9 +86,7 @@ int run_package_driver(const GlobalOptions& global, const PackageDriverCommand& 
     Stages stages(ctx, command.run_file.string());
     const DriverRepository made =
         stages.run([&] { return package_driver(ctx, stages, command.run_file, command.output); });
-    const std::string directory =
-        std::filesystem::absolute(command.output).lexically_normal().string();
-    print_result(global.json ? repository_json(made, directory) : repository_text(made, directory));
+    print_result(global.json ? repository_json(made) : repository_text(made));
     return 0;
 }
 

@@ -47,6 +47,8 @@ constexpr Purpose purposes[] = {
     {"encrypted disk images", Readiness::limited, "cryptsetup",
      "install cryptsetup-bin (Fedora, RHEL: cryptsetup)"},
     {"installation media", Readiness::limited, "xorriso", "install xorriso"},
+    {"packages of a driver's run file", Readiness::limited, "rpmbuild createrepo_c",
+     "install rpm and createrepo-c (Fedora, RHEL: rpm-build and createrepo_c)"},
 };
 
 /// The file of the first of NAME|NAME that there is; empty without any.

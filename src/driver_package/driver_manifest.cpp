@@ -34,9 +34,6 @@ constexpr FileType left_out(std::string_view name, std::string_view why) {
 }
 
 constexpr std::string_view distributions = "the distribution has them (libglvnd, ocl-icd)";
-constexpr std::string_view display = "for an X server or a desktop";
-constexpr std::string_view installers = "of NVIDIA's installer";
-constexpr std::string_view sleeping = "for machines that sleep";
 
 constexpr auto cuda = DriverPart::cuda;
 constexpr auto cuda_libs = DriverPart::cuda_libs;
@@ -99,14 +96,14 @@ constexpr std::array file_types{
     file("SANDBOXUTILS_FILELIST_JSON", false, "/usr/share/nvidia/files.d", cuda_libs),
     file("DOCUMENTATION", true, "/usr/share/doc/nvidia-driver-cuda", cuda),
     left_out("KERNEL_MODULE", "modules of another kernel"),
-    left_out("MODULE_SIGNING_KEY", installers),
-    left_out("INSTALLER_BINARY", installers),
-    left_out("UTILITY_BIN_SYMLINK", installers),
-    left_out("INTERNAL_UTILITY_BINARY", installers),
-    left_out("INTERNAL_UTILITY_LIB", installers),
-    left_out("INTERNAL_UTILITY_DATA", installers),
+    left_out("MODULE_SIGNING_KEY", of_installer),
+    left_out("INSTALLER_BINARY", of_installer),
+    left_out("UTILITY_BIN_SYMLINK", of_installer),
+    left_out("INTERNAL_UTILITY_BINARY", of_installer),
+    left_out("INTERNAL_UTILITY_LIB", of_installer),
+    left_out("INTERNAL_UTILITY_DATA", of_installer),
     left_out("SYSTEMD_UNIT_SYMLINK", "links that enable units"),
-    left_out("SYSTEMD_SLEEP_SCRIPT", sleeping),
+    left_out("SYSTEMD_SLEEP_SCRIPT", for_sleep),
     left_out("GLVND_LIB", distributions),
     left_out("GLVND_SYMLINK", distributions),
     left_out("GLX_CLIENT_LIB", distributions),
@@ -115,14 +112,14 @@ constexpr std::array file_types{
     left_out("EGL_CLIENT_SYMLINK", distributions),
     left_out("OPENCL_WRAPPER_LIB", distributions),
     left_out("OPENCL_WRAPPER_SYMLINK", distributions),
-    left_out("EGL_EXTERNAL_PLATFORM_JSON", display),
-    left_out("XMODULE_SHARED_LIB", display),
-    left_out("GLX_MODULE_SHARED_LIB", display),
-    left_out("GLX_MODULE_SYMLINK", display),
-    left_out("XORG_OUTPUTCLASS_CONFIG", display),
-    left_out("DOT_DESKTOP", display),
-    left_out("ICON", display),
-    left_out("VULKANSC_ICD_JSON", display),
+    left_out("EGL_EXTERNAL_PLATFORM_JSON", for_display),
+    left_out("XMODULE_SHARED_LIB", for_display),
+    left_out("GLX_MODULE_SHARED_LIB", for_display),
+    left_out("GLX_MODULE_SYMLINK", for_display),
+    left_out("XORG_OUTPUTCLASS_CONFIG", for_display),
+    left_out("DOT_DESKTOP", for_display),
+    left_out("ICON", for_display),
+    left_out("VULKANSC_ICD_JSON", for_display),
     left_out("WINE_LIB", "for Wine"),
 };
 

@@ -24,6 +24,11 @@ enum class DriverPart {
     open_modules
 };
 
+/// Why images do not get files that a run file has.
+inline constexpr std::string_view of_installer = "of NVIDIA's installer";
+inline constexpr std::string_view for_display = "for an X server or a desktop";
+inline constexpr std::string_view for_sleep = "for machines that sleep";
+
 /// A kind of file in NVIDIA's `.manifest`: which words a line of it has, and where such files
 /// belong in an image (nvidia-installer's manifest.c and files.c).
 struct FileType {

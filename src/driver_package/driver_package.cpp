@@ -17,6 +17,7 @@
 #include "support/files/file.hpp"
 #include "support/files/output.hpp"
 #include "support/files/unpack_limit.hpp"
+#include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -34,25 +35,10 @@ constexpr const char* preset_persistenced =
     "/usr/bin/systemctl --no-reload preset nvidia-persistenced.service || :\n";
 
 std::string name_of(DriverPart part) {
-    switch (part) {
-        case DriverPart::cuda:
-            return "nvidia-driver-cuda";
-        case DriverPart::cuda_libs:
-            return "nvidia-driver-cuda-libs";
-        case DriverPart::graphics_libs:
-            return "nvidia-driver-libs";
-        case DriverPart::kmod_common:
-            return "nvidia-kmod-common";
-        case DriverPart::nvidia_modprobe:
-            return "nvidia-modprobe";
-        case DriverPart::nvidia_persistenced:
-            return "nvidia-persistenced";
-        case DriverPart::proprietary_modules:
-            return "kmod-nvidia-latest-dkms";
-        case DriverPart::open_modules:
-            return "kmod-nvidia-open-dkms";
-    }
-    throw error("no such part of a driver");
+    return std::string(
+        nth_name(part, {"nvidia-driver-cuda", "nvidia-driver-cuda-libs", "nvidia-driver-libs",
+                        "nvidia-kmod-common", "nvidia-modprobe", "nvidia-persistenced",
+                        "kmod-nvidia-latest-dkms", "kmod-nvidia-open-dkms"}));
 }
 
 bool is_sources(DriverPart part) {
@@ -370,12 +356,12 @@ DriverRepository package_driver(const Context& ctx, Stages& stages, const fs::pa
     stages.begin("packages", "packaging");
     const fs::path directory = unfinished.file("repository");
     make_directories(directory);
-    DriverRepository repository{manifest.version,
-                                manifest.architecture,
-                                driver.run.sha256,
-                                driver.placement.is_guest,
-                                {},
-                                {}};
+    DriverRepository repository;
+    repository.directory = output;
+    repository.version = manifest.version;
+    repository.architecture = manifest.architecture;
+    repository.sha256 = driver.run.sha256;
+    repository.is_guest = driver.placement.is_guest;
     repository.packages =
         build_packages(ctx, manifest, driver.placement, driver.run.time, scratch.path(), directory);
     repository.left_out = std::move(driver.placement.left_out);

@@ -25,6 +25,8 @@ struct DriverPackage {
 
 /// A repository of packages that was made of a run file.
 struct DriverRepository {
+    /// Absolute.
+    std::filesystem::path directory;
     std::string version;
     std::string architecture;
     /// Of the run file.

@@ -92,7 +92,7 @@ std::string_view reason_to_leave_out(const ManifestEntry& entry) {
         return is_kept_document(entry.file) ? "" : "documentation";
     }
     if (entry.type->directory == "/" && entry.path.starts_with("usr/lib/nvidia")) {
-        return "of NVIDIA's installer";
+        return of_installer;
     }
     if (is_of_guest(name) || name == "nvidia-bug-report.sh" || name.starts_with("libnvidia-cfg.")) {
         return {};
@@ -101,15 +101,15 @@ std::string_view reason_to_leave_out(const ManifestEntry& entry) {
         begins_with_one(
             name, {"nvidia-settings", "nvidia-xconfig", "libnvidia-gtk", "libnvidia-wayland-client",
                    "libnvidia-egl-", "nvidia-ngx-updater"})) {
-        return "for an X server or a desktop";
+        return for_display;
     }
     if (begins_with_one(name, {"nvidia-powerd", "nvidia-suspend", "nvidia-hibernate",
                                "nvidia-resume", "nvidia-sleep"}) ||
         (module == "powerd" || module == "nvtopps")) {
-        return "for machines that sleep";
+        return for_sleep;
     }
     if (name.starts_with("nvidia-installer") || name.starts_with("nvidia-uninstall")) {
-        return "of NVIDIA's installer";
+        return of_installer;
     }
     return {};
 }

@@ -71,7 +71,12 @@ class RunFile:
         self.add("firmware/gsp_ga10x.bin", "0444", "FIRMWARE INHERIT_PATH_DEPTH:1 MODULE:gsp", b"firmware")
         for name, words in (("nvidia-smi", "MODULE:nvml"), ("nvidia-persistenced", "MODULE:nvpd"), ("nvidia-settings", "MODULE:xutils"),
                             ("nvidia-bug-report.sh", "MODULE:installer")):
-            self.add(name, "0755", f"UTILITY_BINARY {words}", f"#!/bin/sh\necho {name} of the lab\n".encode())
+            text = f"#!/bin/sh\necho {name} of the lab\n"
+            if name == "nvidia-persistenced":
+                # As the real one, which daemonises itself.
+                text += ("ls /sys/bus/pci/drivers/nvidia/*:*:*.* >/dev/null 2>&1 || { echo 'Failed to query NVIDIA devices.' >&2; exit 1; }\n"
+                         "sleep infinity &\n")
+            self.add(name, "0755", f"UTILITY_BINARY {words}", text.encode())
         self.add("nvidia-smi.1.gz", "0444", "MANPAGE man1/ MODULE:nvml", b"page")
         self.add("nvidia-installer", "0755", "INSTALLER_BINARY MODULE:installer", b"\x7fELF")
         self.link("nvidia-uninstall", "UTILITY_BIN_SYMLINK nvidia-installer MODULE:installer")

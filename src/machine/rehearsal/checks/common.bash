@@ -64,9 +64,10 @@ state() {
     esac
 }
 
-# lacks_gpu UNIT: whether it is a daemon of NVIDIA's that ends where there is no GPU, and the machine has none
+# lacks_gpu UNIT: whether it is a daemon of NVIDIA's that gives up where there is no GPU, and the machine has none. One that cannot be
+# started, lacks a library (127) or is killed is at fault there, too. Leaves `answer` as it is.
 lacks_gpu() {
-    local file vendor
+    local file vendor start before=${answer-}
     case $1 in
         nvidia-persistenced.service | nvidia-fabricmanager.service | nvidia-gridd.service | nvidia-topologyd.service) ;;
         *) return 1 ;;
@@ -76,6 +77,9 @@ lacks_gpu() {
         { vendor=$(<"$file"); } 2>/dev/null || return 1
         [ "$vendor" != 0x10de ] || return 1
     done
+    property "$1" ExecStart
+    start=$answer answer=$before
+    [[ $start == *' ; code=exited ; status=1 }'* ]]
 }
 
 # read_until_now FUNCTION ARGUMENT…: has the function set `messages` to the journal's, until they have what is written to the
