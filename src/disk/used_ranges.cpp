@@ -1,10 +1,18 @@
 #include "disk/used_ranges.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
+
+#include <unistd.h>
 
 #include "disk/ext4/ext4_image.hpp"
+#include "disk/luks.hpp"
 #include "disk/partitions.hpp"
 #include "disk/volumes.hpp"
+#include "support/error.hpp"
+#include "support/files/file_content.hpp"
+#include "support/handles.hpp"
 
 namespace edgegpu {
 
@@ -56,6 +64,32 @@ void add_used_blocks(const std::filesystem::path& path, const Partition& partiti
     }
 }
 
+/// Its header, of which zeros are a part, and what is not a hole behind that: what the file system
+/// uses cannot be read any more, and encrypted blocks are never zeros.
+void add_encrypted(const std::filesystem::path& path, const Partition& partition, Ranges& ranges) {
+    ranges.add(partition.offset, luks_header_size);
+    const Fd file = open_to_read(path);
+    const std::uint64_t end = partition.offset + partition.size;
+    for (std::uint64_t next = partition.offset + luks_header_size; next < end;) {
+        const off_t data = ::lseek(file.get(), static_cast<off_t>(next), SEEK_DATA);
+        if (data < 0 && errno == ENXIO) {
+            return;
+        }
+        const off_t hole = data < 0 ? data : ::lseek(file.get(), data, SEEK_HOLE);
+        if (hole < 0) {
+            throw errno_error(path.string(), errno);
+        }
+        const std::uint64_t first = static_cast<std::uint64_t>(data) / ext4_block * ext4_block;
+        if (first >= end) {
+            return;
+        }
+        const std::uint64_t last = std::min(
+            end, (static_cast<std::uint64_t>(hole) + ext4_block - 1) / ext4_block * ext4_block);
+        ranges.add(first, last - first);
+        next = last;
+    }
+}
+
 }  // namespace
 
 std::vector<ByteRange> used_ranges(const std::filesystem::path& path, const Disk& disk) {
@@ -66,6 +100,8 @@ std::vector<ByteRange> used_ranges(const std::filesystem::path& path, const Disk
             ranges.add(partition.offset, swap_header);
         } else if (partition.use == VolumeUse::group) {
             ranges.add(partition.offset, empty_group);
+        } else if (!partition.luks_uuid.empty()) {
+            add_encrypted(path, partition, ranges);
         } else if (partition.name == "boot" || partition.name == "root" ||
                    is_volume(partition.name)) {
             add_used_blocks(path, partition, ranges);

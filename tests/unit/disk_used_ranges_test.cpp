@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "disk/ext4/ext4.hpp"
+#include "disk/luks.hpp"
 #include "log/console.hpp"
 #include "support/commit_fixture.hpp"
+#include "support/files/file.hpp"
 
 namespace edgegpu {
 namespace {
@@ -120,6 +122,56 @@ TEST_F(UsedRangesTest, OfAVolumeGroupAreZerosInFrontOfWhatAnEarlierSystemLeft) {
     };
     EXPECT_TRUE(holds(group.offset) && holds(group.offset + range_mib - 1));
     EXPECT_FALSE(holds(group.offset + range_mib));
+}
+
+TEST_F(UsedRangesTest, OfAnEncryptedPartitionAreItsHeaderAndWhatItsFileSystemUses) {
+    const fs::path path = directory / "disk";
+    Disk disk = write_small_disk(path);
+    // The file system with its header in front of it.
+    const std::string file_system = read_file(path).substr(3 * range_mib, range_root);
+    disk.partitions.back().size += luks_header_size;
+    disk.partitions.back().luks_uuid = "d9d1e345-9100-863e-a8df-7e85cffab13f";
+    disk.size += luks_header_size;
+    Ext4Format format;
+    format.offset = 3 * range_mib + luks_header_size;
+    format.size = range_root;
+    std::ofstream(path).close();
+    fs::resize_file(path, disk.size);
+    std::fstream written(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (std::uint64_t at = 0; at < file_system.size(); at += 4096) {
+        if (file_system.find_first_not_of('\0', at) < at + 4096) {
+            written.seekp(static_cast<std::streamoff>(format.offset + at));
+            written.write(file_system.data() + at, 4096);
+        }
+    }
+    written.close();
+    encrypt_ext4(ctx, path, format, disk.partitions.back().luks_uuid);
+
+    const std::string source = read_file(path);
+    std::string target(disk.size, '\xa5');
+    std::uint64_t copied = 0;
+    for (const ByteRange& range : used_ranges(path, disk)) {
+        target.replace(range.offset, range.size, source, range.offset, range.size);
+        copied += range.size;
+    }
+    EXPECT_LT(copied, disk.size / 2 + luks_header_size);
+    const std::uint64_t header = 3 * range_mib;
+    EXPECT_TRUE(target.substr(header, luks_header_size) == source.substr(header, luks_header_size));
+    std::size_t encrypted = 0;
+    for (std::uint64_t at = format.offset; at < disk.size; at += 4096) {
+        if (source.find_first_not_of('\0', at) < at + 4096) {
+            ++encrypted;
+            ASSERT_EQ(target.compare(at, 4096, source, at, 4096), 0) << at;
+        }
+    }
+    EXPECT_GT(encrypted, 10U);
+    const fs::path partition = directory / "partition";
+    write_file(partition, target.substr(header));
+    write_file(directory / "passphrase", "");
+    status_of(
+        fmt::format("PATH=$PATH:/usr/sbin:/sbin cryptsetup open --test-passphrase --key-file "
+                    "{} {} 2>&1",
+                    (directory / "passphrase").string(), partition.string()));
 }
 
 TEST_F(UsedRangesTest, DoNotChangeTheDisk) {
