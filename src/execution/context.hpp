@@ -36,7 +36,7 @@ struct Context {
     /// Seconds since 1970, the "now" of everything that enters the image: the
     /// newest build time of the packages, or SOURCE_DATE_EPOCH. 0 until the packages are resolved.
     std::int64_t source_date_epoch = 0;
-    /// Set by SIGINT and SIGTERM.
+    /// Set by SIGINT, SIGTERM and SIGHUP.
     const std::atomic<bool>* cancelled = nullptr;
     /// Set when nobody wants the result any more, because work beside it has failed (run_both).
     const std::atomic<bool>* abandoned = nullptr;

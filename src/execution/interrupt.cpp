@@ -20,6 +20,11 @@ extern "C" void on_signal(int signal_number) {
     }
 }
 
+/// A terminal that goes away may send two: its shell and the kernel.
+extern "C" void on_hangup(int /*signal_number*/) {
+    interrupt_flag = true;
+}
+
 }  // namespace
 
 void install_interrupt_handlers() {
@@ -28,6 +33,12 @@ void install_interrupt_handlers() {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    struct sigaction inherited {};
+    sigaction(SIGHUP, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) {
+        action.sa_handler = on_hangup;
+        sigaction(SIGHUP, &action, nullptr);
+    }
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGCHLD, SIG_DFL);
     umask(022);

@@ -18,7 +18,7 @@ enum class ErrorKind {
     usage,       ///< exit status 2: wrong arguments or an invalid blueprint
     unsolvable,  ///< exit status 3: no set of packages satisfies the blueprint
     fetch,       ///< exit status 4: a download, digest or signature failed
-    interrupted  ///< exit status 130: SIGINT or SIGTERM
+    interrupted  ///< exit status 130: SIGINT, SIGTERM or SIGHUP
 };
 
 /// The one exception of edgegpu: a message, where it happened, and a hint.

@@ -82,7 +82,7 @@ The rollout is paused (only \fBrollout check\fR).
 The image is unchanged (only with \fB\-\-unchanged\-exit\-77\fR).
 .TP
 .B 130
-Interrupted by SIGINT or SIGTERM. The ref has not changed; downloads are kept.
+Interrupted by SIGINT, SIGTERM or SIGHUP (a terminal that is gone). The ref has not changed; downloads are kept.
 .SH ENVIRONMENT
 .TP
 .B NO_COLOR
