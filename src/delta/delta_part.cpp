@@ -1,22 +1,19 @@
 #include "delta/delta_part.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
-#include <lzma.h>
 #include <sys/stat.h>
 
 #include "delta/binary_diff.hpp"
-#include "image/deflate_call.hpp"
+#include "delta/block_copies.hpp"
+#include "delta/likeness.hpp"
+#include "delta/xz_payload.hpp"
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
 #include "support/error.hpp"
@@ -41,77 +38,10 @@ constexpr std::uint64_t largest_compressed = 4 * mebibyte;
 /// Above this size, so does what is like no old file: XZ takes a second for two megabytes of it.
 constexpr std::uint64_t largest_alone = 16 * mebibyte;
 
-/// What clients can decompress with 100 MiB (libostree 2026.3), and all need no more.
-constexpr std::uint32_t largest_dictionary = 32U << 20U;
-constexpr std::uint32_t xz_preset = 6;
-
-std::string compressed(std::string_view payload) {
-    lzma_options_lzma options{};
-    const std::size_t window =
-        std::clamp<std::size_t>(std::bit_ceil(payload.size()), 1U << 16U, largest_dictionary);
-    if (lzma_lzma_preset(&options, xz_preset) != 0) {
-        throw Error("liblzma does not know its preset");
-    }
-    options.dict_size = static_cast<std::uint32_t>(window);
-    std::array<lzma_filter, 2> filters{lzma_filter{LZMA_FILTER_LZMA2, &options},
-                                       lzma_filter{LZMA_VLI_UNKNOWN, nullptr}};
-    std::string out(1 + lzma_stream_buffer_bound(payload.size()), '\0');
-    out[0] = 'x';
-    std::size_t size = 1;
-    if (lzma_stream_buffer_encode(filters.data(), LZMA_CHECK_CRC32, nullptr,
-                                  reinterpret_cast<const std::uint8_t*>(payload.data()),
-                                  payload.size(), reinterpret_cast<std::uint8_t*>(out.data()),
-                                  &size, out.size()) != LZMA_OK) {
-        throw error("cannot compress {} bytes of a delta: out of memory", payload.size());
-    }
-    out.resize(size);
-    out.shrink_to_fit();
-    return out;
-}
-
-/// About how many bytes a part gets larger by this.
-std::size_t cost_of(std::string_view bytes) {
-    return deflate_whole(new_compressor(1).get(), bytes).size();
-}
-
-bool is_compressed(std::string_view content) {
-    return level_for([&](std::uint64_t offset,
-                         std::size_t size) { return std::string(content.substr(offset, size)); },
-                     content.size(), 1) == 0;
-}
-
-/// Whether a sixteenth of the samples of `made` have something that is also in `old`: else
-/// comparing them takes long, and gains little.
-bool is_alike(std::string_view old, std::string_view made) {
-    constexpr std::size_t block = 32;
-    constexpr std::size_t samples = 64;
-    constexpr std::size_t sample_size = 4096;
-    constexpr std::size_t most_known = 1U << 20U;
-    const std::hash<std::string_view> hash;
-    // A sample is longer than the distance between two blocks of any file that is compared.
-    const std::size_t distance = std::max(block, old.size() / most_known);
-    std::unordered_set<std::size_t> known;
-    known.reserve(old.size() / distance + 1);
-    for (std::size_t at = 0; at + block <= old.size(); at += distance) {
-        known.insert(hash(old.substr(at, block)));
-    }
-    const auto is_known = [&](std::string_view sample) {
-        for (std::size_t at = 0; at + block <= sample.size(); ++at) {
-            const std::string_view text = sample.substr(at, block);
-            // Runs of one byte are in every program.
-            if (text.find_first_not_of(text[0]) != std::string_view::npos &&
-                known.contains(hash(text))) {
-                return true;
-            }
-        }
-        return false;
-    };
-    std::size_t alike = 0;
-    for (std::size_t i = 0; i < samples; ++i) {
-        alike += is_known(made.substr(made.size() / samples * i, sample_size)) ? 1 : 0;
-    }
-    return alike * 16 >= samples;
-}
+/// Old and new content are in memory while copies are looked for.
+constexpr std::uint64_t largest_copied = 1024 * mebibyte;
+/// No part may be unpacked to more than 512 MiB (libostree 2026.3).
+constexpr std::uint64_t largest_payload = 480 * mebibyte;
 
 VariantHandle bytes_variant(std::string_view bytes) {
     return own(g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, bytes.data(), bytes.size(), 1));
@@ -167,10 +97,6 @@ public:
     }
 
     void add_file(const NewFile& file) {
-        if (!file.link && file.size > largest_compared_) {
-            part_.left_out.push_back(file);
-            return;
-        }
         static std::mutex large;
         std::unique_lock<std::mutex> lock(large, std::defer_lock);
         if (file.size + file.source_size > large_pair) {
@@ -178,6 +104,14 @@ public:
                 last_ = {};
             }
             lock.lock();
+        }
+        if (!file.link && std::max(file.size, file.source_size) > largest_compared_ &&
+            add_copied(file)) {
+            return;
+        }
+        if (!file.link && file.size > largest_compared_) {
+            part_.left_out.push_back(file);
+            return;
         }
         LoadedFile made = load_verified(to_, file.checksum, file.path);
         std::string source = readable_source(file);
@@ -216,7 +150,7 @@ public:
         raw.reset();
         // libostree 2026.3 refuses a part that is larger than what it declares.
         part_.unpacked = std::max<std::uint64_t>(part_.unpacked, bytes_of(whole.get()).size());
-        part_.bytes = compressed(bytes_of(whole.get()));
+        part_.bytes = xz_payload(ctx_, bytes_of(whole.get()));
         return std::move(part_);
     }
 
@@ -229,6 +163,7 @@ private:
         static constexpr char unset_source = 'R';
         static constexpr char close = 'c';
         static constexpr char patch = 'B';
+        static constexpr char write = 'w';
     };
 
     /// The content of a file, with how it was written.
@@ -237,6 +172,15 @@ private:
         std::string source;
         std::optional<Place> place;
         bool patched = false;
+    };
+
+    /// A content that was made of pieces of an old file, by which operations.
+    struct Copied {
+        /// SHA-256 of it
+        std::string digest;
+        /// checksum of the old file
+        std::string source;
+        std::string operations;
     };
 
     /// The content of the old file that a new one may be made from, or nothing.
@@ -258,10 +202,71 @@ private:
             throw Error("a difference between two files does not make the new one");
         }
         if (diff.size() > content.size() * percent_of_diff / 100 + small_file ||
-            cost_of(diff) >= cost_of(content)) {
+            deflated_size(diff) >= deflated_size(content)) {
             return std::nullopt;
         }
         return diff;
+    }
+
+    /// Makes a file of pieces of its source and bytes of its own, if that is worth it: neither here
+    /// nor on a device does that take what `binary_diff` takes.
+    bool add_copied(const NewFile& file) {
+        if (file.source.empty() || std::max(file.size, file.source_size) > largest_copied) {
+            return false;
+        }
+        last_ = {};
+        const LoadedFile made = load_verified(to_, file.checksum, file.path);
+        const std::string source = load_verified(from_, file.source, file.source_path).content;
+        if (!is_alike(source, made.content)) {
+            return false;
+        }
+        const std::string digest = sha256_hex(made.content);
+        if (digest == copied_.digest && file.source == copied_.source) {
+            write_copied(file, made);
+            return true;
+        }
+        const std::vector<ContentPiece> pieces = find_copies(ctx_, source, made.content);
+        if (!makes(pieces, source, made.content)) {
+            throw Error("the pieces of two files do not make the new one");
+        }
+        const std::size_t own = own_size(pieces);
+        if (own > made.content.size() / 4 * 3 || payload_.size() + own > largest_payload) {
+            return false;
+        }
+        copied_ = {digest, file.source, ""};
+        std::swap(copied_.operations, operations_);
+        write_pieces(pieces, put(checksum_bytes(file.source)).offset, made.content);
+        std::swap(copied_.operations, operations_);
+        write_copied(file, made);
+        return true;
+    }
+
+    void write_copied(const NewFile& file, const LoadedFile& made) {
+        begin(OSTREE_OBJECT_TYPE_FILE, file.checksum, made.content.size());
+        open(made.object, made.content.size());
+        operations_ += copied_.operations;
+        operations_ += OpCode::close;
+    }
+
+    void write_pieces(const std::vector<ContentPiece>& pieces, std::size_t source,
+                      std::string_view content) {
+        bool of_source = false;
+        for (const ContentPiece& piece : pieces) {
+            if (piece.copied && !of_source) {
+                operations_ += OpCode::set_source;
+                add_number(source);
+            } else if (!piece.copied && of_source) {
+                operations_ += OpCode::unset_source;
+            }
+            of_source = piece.copied;
+            operations_ += OpCode::write;
+            add_number(piece.size);
+            add_number(of_source ? piece.offset
+                                 : put(content.substr(piece.offset, piece.size)).offset);
+        }
+        if (of_source) {
+            operations_ += OpCode::unset_source;
+        }
     }
 
     static bool is_better_fetched(const NewFile& file, std::string_view content) {
@@ -275,16 +280,20 @@ private:
         part_.unpacked += size;
     }
 
+    void open(const FileObject& object, std::size_t size, char operation = OpCode::open) {
+        operations_ += operation;
+        add_number(index_of_mode(object.described));
+        add_number(index_of_attributes(object));
+        add_number(size);
+    }
+
     void write_file(const NewFile& file, const FileObject& object) {
         begin(OSTREE_OBJECT_TYPE_FILE, file.checksum, last_.content.size());
         if (last_.patched) {
             operations_ += OpCode::set_source;
             add_number(put(checksum_bytes(file.source)).offset);
         }
-        operations_ += last_.patched ? OpCode::open : OpCode::splice;
-        add_number(index_of_mode(object.described));
-        add_number(index_of_attributes(object));
-        add_number(last_.content.size());
+        open(object, last_.content.size(), last_.patched ? OpCode::open : OpCode::splice);
         if (last_.patched) {
             operations_ += OpCode::patch;
         }
@@ -345,6 +354,7 @@ private:
     std::string payload_;
     std::string operations_;
     Written last_;
+    Copied copied_;
     DeltaPart part_;
 };
 

@@ -32,12 +32,13 @@ struct DeltaPartRequest {
     const CommitView& to;
     std::span<const NewFile> files;
     std::span<const TreeObject> directories;
-    /// larger files are left out; in bytes
+    /// larger files are made of pieces of their source, or left out; in bytes
     std::uint64_t largest_compared = 0;
 };
 
 /// Makes a part: each file of the difference to its source where that is smaller, else of its own
-/// content. What clients will do is tried on each difference: they end with an assertion if one is
+/// content; large ones of pieces of their source (`find_copies`). What clients will do is tried on
+/// each of them: they end with an assertion if one is
 /// too short. The result is the same on every machine.
 /// Throws Error for objects that are missing, or do not have their checksums.
 [[nodiscard]] DeltaPart make_delta_part(const Context& ctx, const DeltaPartRequest& request);

@@ -36,8 +36,9 @@ struct StaticDelta {
 
 /// How a delta is made.
 struct DeltaOptions {
-    /// Larger files are not compared, but fetched as objects. In bytes, at most
-    /// `largest_comparable`: it takes seven times that of memory here, and once on a device.
+    /// Larger files are made of pieces of the old ones, up to 1 GiB, or fetched as objects; others
+    /// of their differences. In bytes, at most `largest_comparable`: a difference takes seven times
+    /// that of memory here, and once on a device.
     std::uint64_t largest_compared = 256ULL << 20U;
     /// Each file is on the disk before the call returns.
     bool durable = true;

@@ -59,12 +59,12 @@ protected:
     }
 
     /// Makes the delta in a directory of this name.
-    StaticDelta make(const std::string& name, unsigned jobs = 2) {
+    StaticDelta make(const std::string& name, unsigned jobs = 2, const DeltaOptions& options = {}) {
         const fs::path place = fixture.directory() / name;
         fs::create_directory(place);
         Context ctx = fixture.ctx();
         ctx.jobs = jobs;
-        return write_static_delta(ctx, open(from_), open(to_), opened(place), {});
+        return write_static_delta(ctx, open(from_), open(to_), opened(place), options);
     }
 
     [[nodiscard]] static Fd opened(const fs::path& place) {
@@ -112,6 +112,37 @@ TEST_F(StaticDeltaTest, OstreeMakesTheNewCommitOfIt) {
     EXPECT_EQ(status_, 0) << said;
     // Both libraries have lines of their own, nearly all alike: a hundredth is what they differ in.
     EXPECT_LT(delta.bytes, delta.stored / 10) << delta.bytes << " of " << delta.stored;
+}
+
+TEST_F(StaticDeltaTest, OfLargeFilesHasPiecesThatDevicesHave) {
+    // The same content at two paths, with two modes, is in it once.
+    std::string large = program("both", 30000);
+    fixture.add_file("/usr/lib/libnvinfer.so.10.0", large);
+    fixture.add_file("/usr/share/libnvinfer.so.10.0", large, 0600);
+    from_ = fixture.build("one").checksum;
+    fixture.tree.entries.erase("/usr/lib/libnvinfer.so.10.0");
+    fixture.tree.entries.erase("/usr/share/libnvinfer.so.10.0");
+    large = program("new", 1000) + large.substr(large.size() / 2) + large.substr(0, 300'000);
+    fixture.add_file("/usr/lib/libnvinfer.so.10.1", large);
+    fixture.add_file("/usr/share/libnvinfer.so.10.1", large, 0600);
+    to_ = fixture.build("two").checksum;
+    DeltaOptions options;
+    options.largest_compared = 100'000;
+    const StaticDelta delta = make("delta", 2, options);
+    EXPECT_EQ(delta.fallbacks, 0U);
+    const std::string said = apply("delta");
+    EXPECT_EQ(status_, 0) << said;
+    EXPECT_LT(delta.bytes, 20'000U) << "of " << delta.stored;
+    EXPECT_EQ(find_static_delta(opened(fixture.directory() / "delta"), from_, open(to_))->delta,
+              delta);
+}
+
+TEST_F(StaticDeltaTest, OfLargeFilesThatAreLikeNoOldOneHasObjects) {
+    DeltaOptions options;
+    options.largest_compared = 100'000;
+    // The lines of the library differ in their ends: they have nothing of 64 bytes in a row.
+    const StaticDelta delta = make("delta", 2, options);
+    EXPECT_GE(delta.fallbacks, 1U);
 }
 
 TEST_F(StaticDeltaTest, IsTheSameWithAnyNumberOfThreads) {

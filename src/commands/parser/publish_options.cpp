@@ -35,7 +35,7 @@ void add_delta_options(CLI::App& verb, DeltaChoice& deltas, const std::string& r
                  "of the ref that one device in a hundred has get a static delta, too");
     add_size(verb, "--delta-max-file", deltas.largest_file,
              "Largest file of which deltas have differences, up to 480M (default: 256M); a "
-             "device needs as much memory");
+             "device needs as much memory. Larger ones are made of pieces of the old file");
 }
 
 }  // namespace

@@ -71,7 +71,10 @@ DeltaRequest delta_request(const DeltaChoice& choice) {
         if (request.largest_compared == 0 || request.largest_compared > largest_comparable) {
             throw error(ErrorKind::usage, "--delta-max-file {}: not between 1 and 480M",
                         choice.largest_file)
-                .hinted("devices take no delta of larger files; they get these as objects");
+                .hinted(
+                    "devices take no differences of larger files; deltas make these of pieces of "
+                    "the "
+                    "old file, which needs no option");
         }
     }
     return request;
