@@ -8,6 +8,7 @@
 #include "blueprint/toml/mistakes.hpp"
 #include "customise/health/check_scripts.hpp"
 #include "customise/units/firstboot.hpp"
+#include "embedded_configuration_check.hpp"
 #include "sandbox/sandbox.hpp"
 #include "support/error.hpp"
 #include "support/text/text.hpp"
@@ -23,37 +24,60 @@ struct ConfigurationReader {
     std::string_view program;
     /// of the paths of its configuration
     std::string_view prefix;
-    /// for sh; prints what is wrong, and fails
-    std::string_view command;
+    /// argument of read-configuration
+    std::string_view what;
     /// what a device does with a configuration that is refused
     std::string_view consequence;
+    /// what it says of the user's files without naming any
+    std::string_view unnamed = {};
+    MoreCalls more_calls = MoreCalls::none;
+    /// another prefix of its configuration, or empty
+    std::string_view other_prefix = {};
 };
 
-/// firewalld does not say which file it is; those of its package lie elsewhere.
-constexpr const char* users_configuration = "Failed to load user configuration";
-
-// sshd wants a host key, which devices make at their first boot, and Debian's a directory that its
-// unit makes. visudo looks at owners and modes only without -f; those of the image are checked with
-// the blueprint.
+// firewalld does not say which file it is; those of its package lie elsewhere.
 constexpr std::array readers{
-    ConfigurationReader{"sshd", "/usr/sbin/sshd", "/etc/ssh/sshd_config",
-                        "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f /run/host-key && "
-                        "exec /usr/sbin/sshd -t -h /run/host-key",
+    ConfigurationReader{"sshd", "/usr/sbin/sshd", "/etc/ssh/sshd_config", "sshd",
                         "sshd would not start, so that nobody can log in over the network"},
-    ConfigurationReader{"sudo", "/usr/sbin/visudo", "/etc/sudoers",
-                        "exec visudo -c -f /etc/sudoers",
+    ConfigurationReader{"sudo", "/usr/sbin/visudo", "/etc/sudoers", "sudo",
                         "sudo would ignore these rules, or refuse everybody"},
     ConfigurationReader{"firewalld", "/usr/bin/firewall-offline-cmd", "/etc/firewalld/",
-                        "exec firewall-offline-cmd --check-config",
-                        "firewalld would not start, or take its defaults for all of it"},
-    ConfigurationReader{"chronyd", "/usr/sbin/chronyd", "/etc/chrony", "exec chronyd -p",
+                        "firewalld",
+                        "firewalld would not start, or take its defaults for all of it",
+                        "Failed to load user configuration"},
+    ConfigurationReader{"chronyd", "/usr/sbin/chronyd", "/etc/chrony", "chronyd",
                         "chronyd would not start, so that certificates and licences are checked "
                         "against a wrong clock"},
+    ConfigurationReader{"skopeo", "/usr/bin/skopeo", "/etc/containers/policy.json", "policy.json",
+                        "podman and CRI-O would pull no image, and start none"},
+    ConfigurationReader{"skopeo", "/usr/bin/skopeo", "/etc/containers/registries.conf",
+                        "registries.conf", "podman and CRI-O would pull no image",
+                        "registries configuration"},
+    ConfigurationReader{"nft", "/usr/sbin/nft", "/etc/nftables", "nft",
+                        "nftables.service would fail, and the device has no firewall", "",
+                        MoreCalls::netfilter_sockets, "/etc/sysconfig/nftables.conf"},
 };
 
 std::string first_line(std::string_view text) {
     text = trim(text);
     return std::string(text.substr(0, text.find('\n')));
+}
+
+/// The text of a line as Go's programs log it (`time="…" level=fatal msg="…"`); others are returned
+/// as they are.
+std::string logged_message(std::string_view line) {
+    constexpr std::string_view begin = " msg=\"";
+    const std::size_t at = line.find(begin);
+    if (!line.starts_with("time=\"") || at == std::string_view::npos || !line.ends_with('"')) {
+        return std::string(line);
+    }
+    std::string message;
+    const std::string_view quoted = line.substr(at + begin.size());
+    for (std::size_t i = 0; i + 1 < quoted.size(); ++i) {
+        i += quoted[i] == '\\' && i + 2 < quoted.size() ? 1 : 0;
+        message += quoted[i];
+    }
+    return message;
 }
 
 PlacedPaths files_of(const PlacedPaths& placed, const Tree& tree, std::string_view prefix) {
@@ -69,12 +93,13 @@ PlacedPaths files_of(const PlacedPaths& placed, const Tree& tree, std::string_vi
 }
 
 ProcessResult run_in_image(const Context& ctx, const Tree& tree, std::vector<std::string> argv,
-                           std::string_view name) {
+                           std::string_view name, MoreCalls more = MoreCalls::none) {
     SandboxCommand command;
     command.root = tree.root;
     command.kernel = tree.kernel;
     command.read_only_root = true;
     command.argv = std::move(argv);
+    command.more_calls = more;
     command.name = fmt::format("{} of the image, which reads its configuration", name);
     return run_in_sandbox(ctx, command);
 }
@@ -82,15 +107,19 @@ ProcessResult run_in_image(const Context& ctx, const Tree& tree, std::vector<std
 void ask(const Context& ctx, const ConfigurationReader& reader, const PlacedPaths& files,
          const Tree& tree, Mistakes& mistakes) {
     const ProcessResult result =
-        run_in_image(ctx, tree, {"sh", "-c", std::string(reader.command)}, reader.name);
+        run_in_image(ctx, tree,
+                     {"sh", "-c", std::string(embedded::read_configuration), "read-configuration",
+                      std::string(reader.what)},
+                     reader.name, reader.more_calls);
     if (result.status == 0) {
         return;
     }
     std::vector<std::string> findings = findings_about(result.output, files);
-    if (findings.empty() && result.output.find(users_configuration) != std::string::npos) {
+    if (findings.empty() && !reader.unnamed.empty() &&
+        result.output.find(reader.unnamed) != std::string::npos) {
         for (const auto& [path, file] : files) {
-            findings.push_back(shown_place(file) +
-                               ": one of these files: " + last_lines(result.output, 1).front());
+            findings.push_back(shown_place(file) + ": one of these files: " +
+                               logged_message(last_lines(result.output, 1).front()));
         }
     }
     for (const std::string& finding : findings) {
@@ -196,7 +225,7 @@ std::vector<std::string> findings_about(std::string_view output, const PlacedPat
         }
         if (named != nullptr) {
             const std::string place = shown_place(named->second);
-            std::string text(trim(line));
+            std::string text = logged_message(trim(line));
             const std::size_t at = text.find(named->first);
             if (at == 0) {
                 text.replace(0, named->first.size(), place);
@@ -214,7 +243,10 @@ void check_configuration(const Context& ctx, const PlacedPaths& placed,
     Mistakes mistakes;
     warn_of_unread(ctx, placed, tree);
     for (const ConfigurationReader& reader : readers) {
-        const PlacedPaths files = files_of(placed, tree, reader.prefix);
+        PlacedPaths files = files_of(placed, tree, reader.prefix);
+        if (!reader.other_prefix.empty()) {
+            files.merge(files_of(placed, tree, reader.other_prefix));
+        }
         if (!files.empty() && find_entry(tree, reader.program) != nullptr) {
             ask(ctx, reader, files, tree, mistakes);
         }

@@ -3,13 +3,12 @@
 #include <string>
 
 #include "execution/pipe.hpp"
-#include "sandbox/seccomp.hpp"
 #include "support/handles.hpp"
 
 namespace edgegpu {
 
-ProcessResult run_bubblewrap(const Context& ctx, ProcessRequest request) {
-    const Fd filter = open_call_filter();
+ProcessResult run_bubblewrap(const Context& ctx, ProcessRequest request, MoreCalls more) {
+    const Fd filter = open_call_filter(more);
     const auto [announcement, announces] = make_pipe(EmptyPipe::fails);
     const std::string filter_number = std::to_string(filter.get());
     const std::string announces_number = std::to_string(announces.get());

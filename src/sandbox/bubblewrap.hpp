@@ -6,6 +6,7 @@
 
 #include "execution/context.hpp"
 #include "execution/process.hpp"
+#include "sandbox/seccomp.hpp"
 
 namespace edgegpu {
 
@@ -18,6 +19,7 @@ inline void append_words(std::vector<std::string>& argv, std::initializer_list<s
 /// seccomp.hpp, and waits until all processes of its pid namespace are gone. `announced` of the
 /// result contains "exit-code" if and only if the program was started. Throws Error if the filter
 /// cannot be created; bubblewrap starts no program without it.
-[[nodiscard]] ProcessResult run_bubblewrap(const Context& ctx, ProcessRequest request);
+[[nodiscard]] ProcessResult run_bubblewrap(const Context& ctx, ProcessRequest request,
+                                           MoreCalls more = MoreCalls::none);
 
 }  // namespace edgegpu

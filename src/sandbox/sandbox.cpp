@@ -320,7 +320,7 @@ ProcessResult run_in_sandbox(const Context& ctx, const SandboxCommand& command) 
     request.as_root_of_namespace = true;
     request.descriptors = {image_user_namespace(), failure_write.get()};
     request.limits = program_limits(ctx, command.patience);
-    ProcessResult result = run_bubblewrap(ctx, request);
+    ProcessResult result = run_bubblewrap(ctx, request, command.more_calls);
     check_limits(command.name.empty() ? fmt::format("'{}' of the image", command.argv.front())
                                       : command.name,
                  request.limits, result);

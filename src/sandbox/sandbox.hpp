@@ -7,6 +7,7 @@
 
 #include "execution/context.hpp"
 #include "execution/process.hpp"
+#include "sandbox/seccomp.hpp"
 
 namespace edgegpu {
 
@@ -34,6 +35,8 @@ struct SandboxCommand {
     bool read_only_root = false;
     /// Name of the command in errors, "package X: %post"; empty: "'PROGRAM' of the image".
     std::string name;
+    /// What it may open beside what every program may.
+    MoreCalls more_calls = MoreCalls::none;
     /// Factor for its time limit (Context::program_timeout).
     unsigned patience = 1;
 };

@@ -116,7 +116,7 @@ void refuse_devices(const Filter& filter) {
 
 /// Allows sockets of the families unix, IP (for loopback), and netlink for the list of interfaces,
 /// which the C library reads to resolve names.
-void refuse_network_families(const Filter& filter) {
+void refuse_network_families(const Filter& filter, MoreCalls more) {
     constexpr std::uint64_t more_than_any = 64;
     const std::uint32_t unsupported = SCMP_ACT_ERRNO(EAFNOSUPPORT);
     for (std::uint64_t family = 0; family < more_than_any; ++family) {
@@ -125,8 +125,19 @@ void refuse_network_families(const Filter& filter) {
         }
     }
     add(filter, unsupported, "socket", {{0, SCMP_CMP_GE, more_than_any, 0}});
-    add(filter, SCMP_ACT_ERRNO(EPROTONOSUPPORT), "socket",
-        {{0, SCMP_CMP_EQ, AF_NETLINK, 0}, {2, SCMP_CMP_NE, NETLINK_ROUTE, 0}});
+    const std::uint32_t unknown = SCMP_ACT_ERRNO(EPROTONOSUPPORT);
+    if (more == MoreCalls::none) {
+        add(filter, unknown, "socket",
+            {{0, SCMP_CMP_EQ, AF_NETLINK, 0}, {2, SCMP_CMP_NE, NETLINK_ROUTE, 0}});
+        return;
+    }
+    // A rule compares each argument once: there is none for "neither of two".
+    for (std::uint64_t protocol = NETLINK_ROUTE + 1; protocol < NETLINK_NETFILTER; ++protocol) {
+        add(filter, unknown, "socket",
+            {{0, SCMP_CMP_EQ, AF_NETLINK, 0}, {2, SCMP_CMP_EQ, protocol, 0}});
+    }
+    add(filter, unknown, "socket",
+        {{0, SCMP_CMP_EQ, AF_NETLINK, 0}, {2, SCMP_CMP_GT, NETLINK_NETFILTER, 0}});
 }
 
 void refuse_calls(const Filter& filter) {
@@ -174,10 +185,10 @@ void add_i386(const Filter& filter) {
 #endif
 
 /// The compiled filter: an array of struct sock_filter.
-std::string compile() {
+std::string compile(MoreCalls more) {
     const Filter filter = new_filter();
     refuse_calls(filter);
-    refuse_network_families(filter);
+    refuse_network_families(filter, more);
 #ifdef __x86_64__
     add_i386(filter);
 #endif
@@ -195,10 +206,10 @@ std::string compile() {
 
 }  // namespace
 
-Fd open_call_filter() {
-    static const std::string program = compile();
+Fd open_call_filter(MoreCalls more) {
+    static const std::string program = compile(MoreCalls::none);
     // A new descriptor for each caller, as reading moves its position.
-    return memory_file(filter_name, program);
+    return memory_file(filter_name, more == MoreCalls::none ? program : compile(more));
 }
 
 }  // namespace edgegpu

@@ -4,6 +4,14 @@
 
 namespace edgegpu {
 
+/// What a program may open beside what the filter lets every program.
+enum class MoreCalls {
+    none,
+    /// netlink sockets of netfilter, without which nft reads no rules. Without CAP_NET_ADMIN, which
+    /// no program has, the kernel refuses whatever is sent through them.
+    netfilter_sockets
+};
+
 /// The system call filter for programs of an image, and for tools of the builder that read
 /// untrusted files. It denies mounts, namespaces, kernel modules, bpf, keyrings, tracing, file
 /// handles, clocks, raw devices, and network families other than unix, IP and netlink (routing),
@@ -12,6 +20,6 @@ namespace edgegpu {
 ///
 /// Returns a new descriptor of the filter as compiled BPF, for `bwrap --seccomp FD`. Throws Error
 /// if it cannot be created; nothing may then be run.
-[[nodiscard]] Fd open_call_filter();
+[[nodiscard]] Fd open_call_filter(MoreCalls more);
 
 }  // namespace edgegpu

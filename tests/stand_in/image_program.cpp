@@ -127,6 +127,8 @@ void sockets() {
     report("socket-inet6", ::socket(AF_INET6, SOCK_STREAM, 0));
     report("socket-route", ::socket(AF_NETLINK, SOCK_RAW, 0));
     report("socket-netfilter", ::socket(AF_NETLINK, SOCK_RAW, 12));
+    report("socket-audit", ::socket(AF_NETLINK, SOCK_RAW, 9));
+    report("socket-crypto", ::socket(AF_NETLINK, SOCK_RAW, 21));
     report("socket-packet", ::socket(AF_PACKET, SOCK_RAW, 0));
     report("socket-vsock", ::socket(AF_VSOCK, SOCK_STREAM, 0));
     report("socket-alg", ::socket(AF_ALG, SOCK_SEQPACKET, 0));

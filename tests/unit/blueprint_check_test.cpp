@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "blueprint/sources/configuration_syntax.hpp"
 #include "support/files/data_directory.hpp"
 #include "unit/blueprint_testing.hpp"
 #include "unit/tar_fixture.hpp"
@@ -320,6 +321,41 @@ TEST_F(BlueprintCheckTest, files_that_others_may_not_read_here) {
     EXPECT_EQ(warned(overlay).front().find("sudoers"), std::string::npos) << "its path says it";
     hide("node/etc/motd");
     EXPECT_TRUE(warned(overlay).empty()) << "a umask, which says nothing of single files";
+}
+
+TEST_F(BlueprintCheckTest, OnlyFilesOfKnownSyntaxAreJudged) {
+    EXPECT_FALSE(configuration_fault("/etc/containers/policy.json", "{ \"default\": [] }"));
+    EXPECT_FALSE(configuration_fault("/etc/containers/other.json", "{"));
+    EXPECT_FALSE(configuration_fault("/etc/containers/registries.conf.d/README", "text"));
+    const auto fault = configuration_fault("/etc/containers/policy.json", "{\n\"default\": [],\n}");
+    ASSERT_TRUE(fault);
+    EXPECT_EQ(fault->problem, "it is not JSON");
+    EXPECT_EQ(fault->line, 3U);
+    EXPECT_TRUE(configuration_fault("/etc/containers/policy.json", ""));
+    const auto toml = configuration_fault("/etc/crio/crio.conf.d/1.conf", "[crio]\nx = y\n");
+    ASSERT_TRUE(toml);
+    EXPECT_EQ(toml->line, 2U);
+    EXPECT_TRUE(configuration_fault("/etc/containers/registries.conf",
+                                    "a = " + std::string(1000, '[') + std::string(1000, ']')));
+}
+
+TEST_F(BlueprintCheckTest, SyntaxOfConfigurationWithTheUsersFileAndItsLine) {
+    const std::string path =
+        "[[customizations.files]]\npath = \"/etc/containers/registries.conf\"\n";
+    const std::string hint = "\nhint: podman and CRI-O would pull no image\n";
+    const std::string data = "a = 1\nb = [";
+    EXPECT_EQ(check(path + "data = \"a = 1\\nb = [\"\n"),
+              "error: b.toml:7:1: line 2: /etc/containers/registries.conf: it is not TOML" + hint);
+    put("site.conf", data);
+    EXPECT_EQ(check(path + "uri = \"file://" + (directory_ / "site.conf").string() + "\"\n"),
+              "error: site.conf:2: /etc/containers/registries.conf: it is not TOML" + hint);
+    put("../overlays/site/etc/containers/registries.conf", data);
+    EXPECT_EQ(check("[[overlays]]\nsource = \"site\"\n"),
+              "error: overlays/site/etc/containers/registries.conf:2: "
+              "/etc/containers/registries.conf: it is not TOML" +
+                  hint);
+    put("../overlays/site/etc/containers/registries.conf", "a = 1\n");
+    EXPECT_EQ(check("[[overlays]]\nsource = \"site\"\n"), "no error");
 }
 
 }  // namespace edgegpu

@@ -49,5 +49,18 @@ TEST(ConfigurationCheck, TheReasonOfSshdIsEnough) {
               Findings{"5.conf: line 2: Bad configuration option: X"});
 }
 
+TEST(ConfigurationCheck, TheMessageOfALoggedLineIsEnough) {
+    const PlacedPaths files{{"/etc/containers/policy.json", {"b.toml:7:1", false}}};
+    EXPECT_EQ(
+        findings_about("time=\"2026-01-01T00:00:00Z\" level=fatal msg=\"Error loading trust "
+                       "policy: invalid policy in \\\"/etc/containers/policy.json\\\": unknown "
+                       "\\\"x\\\"\"\n",
+                       files),
+        Findings{"b.toml:7:1: Error loading trust policy: invalid policy in "
+                 "\"/etc/containers/policy.json\": unknown \"x\""});
+    EXPECT_EQ(findings_about("time=\" /etc/containers/policy.json\n", files),
+              Findings{"b.toml:7:1: time=\" /etc/containers/policy.json"});
+}
+
 }  // namespace
 }  // namespace edgegpu

@@ -82,7 +82,9 @@ TEST_F(SandboxCalls, TheProgramsCallsAreFiltered) {
           "i386-socketcall", "i386-socket"}) {
         expected[name] = std::to_string(EAFNOSUPPORT);
     }
-    expected["socket-netfilter"] = std::to_string(EPROTONOSUPPORT);
+    for (const char* const name : {"socket-netfilter", "socket-audit", "socket-crypto"}) {
+        expected[name] = std::to_string(EPROTONOSUPPORT);
+    }
     for (const char* const name :
          {"personality-query", "personality-linux32", "personality-linux", "mknod-fifo", "set-id",
           "socket-unix", "socket-inet", "socket-inet6", "socket-route", "i386-getpid"}) {
@@ -99,6 +101,24 @@ TEST_F(SandboxCalls, TheProgramsCallsAreFiltered) {
 #ifdef __x86_64__
     EXPECT_EQ(seen, expected);
 #endif
+}
+
+TEST_F(SandboxCalls, OnlyThoseWhoAreGivenThemHaveSocketsOfNetfilter) {
+    SandboxCommand command;
+    command.root = directory_ / "root";
+    command.argv = {"image_program", "calls"};
+    command.more_calls = MoreCalls::netfilter_sockets;
+    std::map<std::string, std::string> seen;
+    std::istringstream lines(run_in_sandbox(ctx_, command).output);
+    for (std::string line; std::getline(lines, line);) {
+        seen[line.substr(0, line.find(' '))] = line.substr(line.find(' ') + 1);
+    }
+    EXPECT_NE(seen["socket-netfilter"], std::to_string(EPERM));
+    EXPECT_EQ(seen["socket-route"], "0");
+    EXPECT_EQ(seen["socket-audit"], std::to_string(EPROTONOSUPPORT));
+    EXPECT_EQ(seen["socket-crypto"], std::to_string(EPROTONOSUPPORT));
+    EXPECT_EQ(seen["socket-packet"], std::to_string(EAFNOSUPPORT));
+    EXPECT_EQ(seen["mount"], std::to_string(EPERM));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "blueprint/parse/content_check.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -12,10 +13,13 @@
 #include "blueprint/parse/node_check.hpp"
 #include "blueprint/parse/readable.hpp"
 #include "blueprint/parse/secrets_check.hpp"
+#include "blueprint/sources/configuration_syntax.hpp"
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/sources/path_modes.hpp"
+#include "blueprint/sources/source_directory.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/volume_mounts.hpp"
+#include "support/error.hpp"
 #include "support/path_glob.hpp"
 #include "support/source_location.hpp"
 #include "support/text/deployed_path.hpp"
@@ -138,6 +142,48 @@ void check_homes(const Blueprint& blueprint, Mistakes& mistakes) {
     }
 }
 
+/// A file that the image gets, where messages say that it is, and how its text is read.
+struct SeenFile {
+    std::string path;
+    std::string place;
+    /// whether `place` is a file, which has the lines of the text
+    bool is_file = false;
+    std::function<std::string()> text;
+};
+
+/// What its reader makes of its syntax.
+void check_syntax(const SeenFile& file, Mistakes& mistakes) {
+    if (!has_known_syntax(file.path)) {
+        return;
+    }
+    if (const auto fault = configuration_fault(file.path, file.text())) {
+        const std::string line = file.is_file ? fmt::format(":{}: ", fault->line)
+                                              : fmt::format(": line {}: ", fault->line);
+        mistakes.add(
+            error(ErrorKind::usage, "{}{}{}: {}", file.place, line, file.path, fault->problem)
+                .hinted(std::string(fault->consequence)));
+    }
+}
+
+/// Calls `see` for each of `[[customizations.files]]`, also those whose text is in another file.
+void see_files(const Blueprint& blueprint, const std::function<void(const SeenFile&)>& see) {
+    for (const FileRequest& file : blueprint.files) {
+        if (file.directory) {
+            continue;
+        }
+        if (file.source.empty()) {
+            see({file.path, file.location.text(), false, [&] { return file.data; }});
+            continue;
+        }
+        try {
+            require_readable(file.location, "file", file.source.string());
+            see({file.path, file.source.string(), true, [&] { return source_head(file.source); }});
+        } catch (const Error&) {
+            continue;  // one that cannot be read has a mistake of its own
+        }
+    }
+}
+
 }  // namespace
 
 void check_content(const Blueprint& blueprint, Mistakes& mistakes,
@@ -145,12 +191,20 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
     SecretCheck secrets(blueprint.allow_secrets, mistakes);
     MountFiles mounts;
     bool complete = true;
+    const auto see = [&](const SeenFile& file) { check_syntax(file, mistakes); };
     for (const OverlayRequest& overlay : blueprint.overlays) {
         HiddenFiles hidden(blueprint, overlay);
         const bool directory = exists_as_directory(overlay.source);
         const auto visit = [&](const OverlayMember& member) {
             if (blueprint.openshift && member.type != MemberType::directory) {
                 check_node_file(member.path, overlay.location, mistakes);
+            }
+            if (member.head) {
+                see({member.path,
+                     directory ? (overlay.source / member.name).string()
+                               : fmt::format("{}: overlay {}", overlay.location.text(),
+                                             overlay.source.string()),
+                     directory, member.head});
             }
             if (member.head && is_mount_file(member.path)) {
                 mounts[member.path] = {
@@ -173,6 +227,7 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
         mistakes.add_all(refused);
         hidden.warn(warnings);
     }
+    see_files(blueprint, see);
     check_mounts(blueprint, std::move(mounts), mistakes, warnings);
     check_homes(blueprint, mistakes);
     check_secrets(blueprint, secrets);
