@@ -133,16 +133,9 @@ void ask(const Context& ctx, const ConfigurationReader& reader, const PlacedPath
     }
 }
 
-/// Files beside the configuration that a program passes over without a word.
+/// Drop-ins of sshd that it does not read, whatever they are called: the check of the blueprint has
+/// looked at their names.
 void warn_of_unread(const Context& ctx, const PlacedPaths& placed, const Tree& tree) {
-    for (const auto& [path, file] : files_of(placed, tree, "/etc/sudoers.d/")) {
-        const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-        if (name.find('.') != std::string_view::npos || name.ends_with('~')) {
-            ctx.console->warn(
-                fmt::format("{}: sudo does not read {}: its name has a dot, or ends with ~",
-                            shown_place(file), path));
-        }
-    }
     const PlacedPaths drop_ins = files_of(placed, tree, "/etc/ssh/sshd_config.d/");
     if (drop_ins.empty() || find_entry(tree, "/etc/ssh/sshd_config") == nullptr) {
         return;
@@ -153,13 +146,13 @@ void warn_of_unread(const Context& ctx, const PlacedPaths& placed, const Tree& t
         return !trim(line).starts_with('#') &&
                line.find("/etc/ssh/sshd_config.d/") != std::string_view::npos;
     });
+    if (included) {
+        return;
+    }
     for (const auto& [path, file] : drop_ins) {
-        if (!included || !path.ends_with(".conf")) {
-            ctx.console->warn(
-                fmt::format("{}: sshd does not read {}: {}", shown_place(file), path,
-                            included ? "its name does not end with .conf"
-                                     : "/etc/ssh/sshd_config of the image has no Include for it"));
-        }
+        ctx.console->warn(fmt::format(
+            "{}: sshd does not read {}: /etc/ssh/sshd_config of the image has no Include for it",
+            shown_place(file), path));
     }
 }
 

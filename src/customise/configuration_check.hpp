@@ -16,11 +16,11 @@ namespace edgegpu {
 [[nodiscard]] std::vector<std::string> findings_about(std::string_view output,
                                                       const PlacedPaths& files);
 
-/// Lets programs of the image read what `placed` has of their configuration: sshd, sudo, firewalld
-/// and chronyd, which a device would go without, and the shells of greenboot's checks, which would
-/// fail at every boot, and of the scripts of the first boot. Throws ErrorKind::usage with what they
-/// say about the user's files; warns if a program fails without naming any of them, and about files
-/// that no program reads.
+/// Lets programs of the image read what `placed` has of their configuration: sshd, sudo, firewalld,
+/// chronyd, skopeo and nft, which a device would go without, and the shells of greenboot's checks,
+/// which would fail at every boot, and of the scripts of the first boot. Throws ErrorKind::usage
+/// with what they say about the user's files; warns if a program fails without naming any of them,
+/// and about drop-ins of sshd that it does not include.
 void check_configuration(const Context& ctx, const PlacedPaths& placed,
                          const std::vector<FirstbootScript>& firstboot, const Tree& tree);
 

@@ -202,7 +202,7 @@ std::vector<TreeStep> Customisation::boot_steps() {
         {"trust",
          {"user files"},
          {"/etc", "/usr"},
-         [this] { add_trust(ctx_, blueprint_.ca_certificates, blueprint_.ca_location, tree_); }},
+         [this] { add_trust(ctx_, blueprint_.ca_certificates, blueprint_.ca_location, placed_, tree_); }},
         {"firewall",
          {"user files", "microshift config"},
          {"/etc", "/usr"},

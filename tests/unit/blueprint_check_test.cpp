@@ -358,4 +358,18 @@ TEST_F(BlueprintCheckTest, SyntaxOfConfigurationWithTheUsersFileAndItsLine) {
     EXPECT_EQ(check("[[overlays]]\nsource = \"site\"\n"), "no error");
 }
 
+TEST_F(BlueprintCheckTest, NamesThatNothingReads) {
+    EXPECT_EQ(warned("[[customizations.files]]\npath = \"/etc/sysctl.d/99-site\"\ndata = \"a\"\n"),
+              std::vector<std::string>{
+                  "b.toml:7:1: nothing reads /etc/sysctl.d/99-site: systemd-sysctl reads only "
+                  "names that end with .conf: /etc/sysctl.d/99-site.conf"});
+    put("../overlays/site/etc/udev/rules.d/70-site", "x");
+    put("../overlays/site/etc/udev/rules.d/70-site.rules", "x");
+    EXPECT_EQ(
+        warned("[[overlays]]\nsource = \"site\"\n"),
+        std::vector<std::string>{
+            "overlays/site/etc/udev/rules.d/70-site: nothing reads /etc/udev/rules.d/70-site: "
+            "udev reads only names that end with .rules: /etc/udev/rules.d/70-site.rules"});
+}
+
 }  // namespace edgegpu

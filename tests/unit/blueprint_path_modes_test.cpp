@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "blueprint/sources/unread_names.hpp"
+
 namespace edgegpu {
 namespace {
 
@@ -85,6 +87,39 @@ TEST(PathModes, WhatReadersRefuse) {
     EXPECT_NE(mode_fault("/etc/openvpn/client.key", 0755), "");
     EXPECT_EQ(mode_fault("/etc/openvpn/up.sh", 0755), "");
     EXPECT_EQ(mode_fault("/etc/x", 0666), "");
+}
+
+TEST(UnreadNames, TheSentenceHasTheNameThatWouldBeRead) {
+    EXPECT_EQ(unread_name("/etc/sysctl.d/99-site"),
+              "systemd-sysctl reads only names that end with .conf: /etc/sysctl.d/99-site.conf");
+    EXPECT_EQ(unread_name("/etc/sudoers.d/10.site"),
+              "sudo reads no names with a dot: /etc/sudoers.d/10-site");
+    EXPECT_EQ(unread_name("/etc/sudoers.d/site~"),
+              "sudo reads no names that end with ~: /etc/sudoers.d/site");
+    EXPECT_EQ(unread_name("/etc/NetworkManager/system-connections/lan.rpmnew"),
+              "NetworkManager reads no names that end with .rpmnew: "
+              "/etc/NetworkManager/system-connections/lan");
+    EXPECT_EQ(unread_name("/etc/systemd/network/10-lan"),
+              "systemd-networkd or udev reads only names that end with one of .network .netdev "
+              ".link: /etc/systemd/network/10-lan.network");
+    EXPECT_EQ(unread_name("/usr/lib/systemd/system/a.service.d/limits"),
+              "systemd reads only names that end with .conf: "
+              "/usr/lib/systemd/system/a.service.d/limits.conf");
+    EXPECT_EQ(unread_name("/etc/systemd/journald.conf.d/x"),
+              "systemd reads only names that end with .conf: /etc/systemd/journald.conf.d/x.conf");
+}
+
+TEST(UnreadNames, WhatIsReadAndWhatNobodyKnowsIsLeftAlone) {
+    for (const char* path :
+         {"/etc/sysctl.d/99-site.conf", "/etc/sysctl.d/README", "/etc/sysctl.d/.gitkeep",
+          "/etc/sudoers.d/site", "/etc/cron.d/site.hourly", "/etc/profile.d/sh.local",
+          "/etc/NetworkManager/system-connections/lan", "/etc/logrotate.d/site.log",
+          "/etc/systemd/system/a.service", "/etc/systemd/system/a.service.d/b.conf",
+          "/etc/systemd/system/multi-user.target.wants/a.service", "/etc/modprobe.d/x.alias",
+          "/etc/systemd/journald.conf", "/etc/sysctl.conf", "/opt/x.d/y", "/etc/crio/crio.conf.d/x",
+          "/etc/pki/ca-trust/source/anchors/site"}) {
+        EXPECT_FALSE(unread_name(path)) << path << ": " << unread_name(path).value_or("");
+    }
 }
 
 }  // namespace

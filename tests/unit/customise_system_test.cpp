@@ -151,7 +151,7 @@ TEST_F(Device, WhatNeedsAPackageSaysWhich) {
               "b.toml:7:1: the image's dracut has no module fips|add the package "
               "dracut (or dracut-fips, where that is a separate package)");
     EXPECT_EQ(error_of([&] {
-                  add_trust(ctx, {authority_certificate}, {"b.toml", 9, 1}, tree);
+                  add_trust(ctx, {authority_certificate}, {"b.toml", 9, 1}, {}, tree);
               }),
               "b.toml:9:1: the image has no update-ca-trust to generate its certificate bundles"
               "|add the package ca-certificates");

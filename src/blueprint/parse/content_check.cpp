@@ -17,6 +17,7 @@
 #include "blueprint/sources/overlay_source.hpp"
 #include "blueprint/sources/path_modes.hpp"
 #include "blueprint/sources/source_directory.hpp"
+#include "blueprint/sources/unread_names.hpp"
 #include "blueprint/toml/toml_reader.hpp"
 #include "blueprint/volume_mounts.hpp"
 #include "support/error.hpp"
@@ -191,7 +192,13 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
     SecretCheck secrets(blueprint.allow_secrets, mistakes);
     MountFiles mounts;
     bool complete = true;
-    const auto see = [&](const SeenFile& file) { check_syntax(file, mistakes); };
+    const auto see = [&](const SeenFile& file) {
+        check_syntax(file, mistakes);
+        if (const auto reason = unread_name(file.path)) {
+            warnings.push_back(
+                fmt::format("{}: nothing reads {}: {}", file.place, file.path, *reason));
+        }
+    };
     for (const OverlayRequest& overlay : blueprint.overlays) {
         HiddenFiles hidden(blueprint, overlay);
         const bool directory = exists_as_directory(overlay.source);

@@ -1,5 +1,7 @@
 #include "customise/system/trust.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 
@@ -39,6 +41,18 @@ std::map<std::string, std::string> named_certificates(
     return named;
 }
 
+/// Whether the user's files have anchors, in Red Hat's directories or SUSE's.
+bool brings_anchors(const PlacedPaths& placed) {
+    constexpr auto directories = std::to_array<std::string_view>(
+        {"/etc/pki/ca-trust/source/", "/usr/share/pki/ca-trust-source/", "/etc/pki/trust/",
+         "/usr/share/pki/trust/"});
+    return std::ranges::any_of(placed, [&](const PlacedPaths::value_type& file) {
+        return std::ranges::any_of(directories, [&](std::string_view directory) {
+            return file.first.starts_with(directory);
+        });
+    });
+}
+
 /// Adds names (relative to /usr/share/ca-certificates) to the list that Debian's
 /// update-ca-certificates reads.
 void add_to_debian_list(const Context& ctx, Tree& tree, const std::vector<std::string>& names) {
@@ -71,12 +85,16 @@ std::string certificate_serial(const std::string& pem) {
 }
 
 void add_trust(const Context& ctx, const std::vector<std::string>& certificates,
-               const SourceLocation& location, Tree& tree) {
-    if (certificates.empty()) {
+               const SourceLocation& location, const PlacedPaths& placed, Tree& tree) {
+    const bool anchors = brings_anchors(placed);
+    if (certificates.empty() && !anchors) {
         return;
     }
     const bool red_hat = has_program(tree, "update-ca-trust");
     if (!red_hat && !has_program(tree, "update-ca-certificates")) {
+        if (certificates.empty()) {
+            return;  // nothing generates bundles, or what does has another name
+        }
         throw error(ErrorKind::usage,
                     "{}: the image has no update-ca-trust to generate its certificate bundles",
                     location.text())
@@ -93,7 +111,9 @@ void add_trust(const Context& ctx, const std::vector<std::string>& certificates,
     if (red_hat) {
         run_image_program(ctx, tree, {"update-ca-trust", "extract"});
     } else {
-        add_to_debian_list(ctx, tree, names);
+        if (!names.empty()) {
+            add_to_debian_list(ctx, tree, names);
+        }
         run_image_program(ctx, tree, {"update-ca-certificates", "--fresh"});
     }
     sync_tree(ctx, tree);
