@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "blueprint/parse/contradictions.hpp"
 #include "support/error.hpp"
 
 namespace edgegpu {
@@ -85,6 +86,52 @@ TEST_F(DeviceCheck, AnAccountThatHasExpiredIsSaid) {
     blueprint_.users.front().expire_date = 20000;
     EXPECT_EQ(check(), "");
     EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("user \"admin\" has expired")));
+}
+
+class Contradictions : public DeviceCheck {
+protected:
+    /// The first mistake, or empty.
+    std::string contradiction() {
+        Mistakes mistakes;
+        warnings_.clear();
+        check_contradictions(blueprint_, mistakes, warnings_);
+        try {
+            mistakes.throw_any("");
+        } catch (const Error& failure) {
+            return failure.message();
+        }
+        return {};
+    }
+};
+
+TEST_F(Contradictions, ARequiredMigModeIsTheOneThatTheImageSets) {
+    GpuHealthRequest& health = blueprint_.gpu_health.emplace();
+    health.location = {"b.toml", 9, 1};
+    NvidiaRequest& nvidia = blueprint_.nvidia.emplace();
+    EXPECT_EQ(contradiction(), "");
+    health.require.mig = true;
+    EXPECT_EQ(contradiction(), "");
+    EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr(
+                               "b.toml:9:1: require.mig: nothing in the image switches MIG mode of "
+                               "GPUs on")));
+    nvidia.devices = {"10de:2335", "10de:1eb8"};
+    nvidia.mig = {{"10de:1eb8", {}, {"b.toml", 3, 1}}};
+    EXPECT_EQ(contradiction(), "");
+    EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("MIG mode of 10de:2335 on")))
+        << "a T4 has no MIG";
+    nvidia.mig.push_back({"10de:2335", {"1g.18gb"}, {"b.toml", 4, 1}});
+    EXPECT_EQ(contradiction(), "");
+    EXPECT_THAT(warnings_, IsEmpty());
+    health.require.mig = false;
+    EXPECT_THAT(contradiction(),
+                HasSubstr("b.toml:9:1: require.mig = false, but [nvidia.mig] switches MIG mode of "
+                          "10de:2335 on (b.toml:4:1)"));
+    nvidia.mig = {{"", {}, {"b.toml", 5, 1}}};
+    EXPECT_EQ(contradiction(), "");
+    health.require.mig = true;
+    EXPECT_THAT(contradiction(), HasSubstr("switches MIG mode of 10de:2335 off (b.toml:5:1)"));
+    health.devices = {"10de:1eb8"};
+    EXPECT_EQ(contradiction(), "");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "blueprint/distro/distro.hpp"
 #include "blueprint/parse/content_check.hpp"
+#include "blueprint/parse/contradictions.hpp"
 #include "blueprint/parse/device_check.hpp"
 #include "blueprint/parse/login_check.hpp"
 #include "blueprint/parse/node_check.hpp"
@@ -269,6 +270,7 @@ std::vector<std::string> check_blueprint(const Blueprint& blueprint, Mistakes& m
         }
     }
     check_device(blueprint, std::time(nullptr), mistakes, warnings);
+    check_contradictions(blueprint, mistakes, warnings);
     check_ostree(blueprint.ostree, blueprint.distro, mistakes, warnings);
     check_parent(blueprint, mistakes);
     check_updates(blueprint, warnings);
