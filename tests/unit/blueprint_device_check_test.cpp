@@ -134,5 +134,37 @@ TEST_F(Contradictions, ARequiredMigModeIsTheOneThatTheImageSets) {
     EXPECT_EQ(contradiction(), "");
 }
 
+TEST_F(Contradictions, AMaskedUnitWithoutWhichAKeyDoesNothing) {
+    blueprint_.services.masked = {"chronyd", "firewalld.service", "edgegpu-accounts.service"};
+    blueprint_.services.locations["chronyd"] = {"b.toml", 4, 1};
+    EXPECT_EQ(contradiction(), "");
+    EXPECT_THAT(warnings_,
+                testing::ElementsAre(HasSubstr("edgegpu-accounts.service is edgegpu's own")));
+    blueprint_.timezone.ntp_servers = {"time.example"};
+    EXPECT_EQ(contradiction(),
+              "b.toml:4:1: chronyd.service is masked, but customizations.timezone.ntpservers is "
+              "set: nothing asks these servers for the time");
+    blueprint_.services.masked.erase(blueprint_.services.masked.begin());
+    EXPECT_EQ(contradiction(), "");
+    blueprint_.firewall.emplace();
+    EXPECT_EQ(contradiction(), "") << "it asks for nothing";
+    blueprint_.firewall->ports = {"6443:tcp"};
+    EXPECT_THAT(contradiction(), HasSubstr("firewalld.service is masked"));
+    blueprint_.services.masked = {};
+    blueprint_.services.disabled = {"firewalld"};
+    EXPECT_EQ(contradiction(), "");
+    EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr(
+                               "firewalld.service is disabled, but customizations.firewall is set: "
+                               "none of its rules is set, unless something else starts it")));
+    UnitRequest& unit = blueprint_.systemd.units.emplace_back();
+    unit.name = "edgegpu-firstboot.service";
+    unit.state = UnitState::masked;
+    unit.location = {"b.toml", 7, 1};
+    blueprint_.firstboot.emplace_back();
+    EXPECT_EQ(contradiction(),
+              "b.toml:7:1: edgegpu-firstboot.service is masked, but customizations.firstboot is "
+              "set: none of the scripts runs");
+}
+
 }  // namespace
 }  // namespace edgegpu

@@ -1,5 +1,7 @@
 #include "blueprint/parse/contradictions.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -65,11 +67,86 @@ void check_mig_mode(const Blueprint& blueprint, Mistakes& mistakes,
     }
 }
 
+/// A unit, and a key that has no effect without it.
+struct NeededUnit {
+    std::string_view unit;
+    std::string_view key;
+    bool asked = false;
+    std::string_view effect;
+};
+
+std::array<NeededUnit, 7> needed_units(const Blueprint& blueprint) {
+    const bool servers = !blueprint.timezone.ntp_servers.empty();
+    const auto& firewall = blueprint.firewall;
+    const bool rules =
+        firewall && !(firewall->ports.empty() && firewall->enabled_services.empty() &&
+                      firewall->disabled_services.empty() && firewall->zones.empty());
+    constexpr std::string_view no_time = "nothing asks these servers for the time";
+    return {{
+        {"chronyd.service", "customizations.timezone.ntpservers", servers, no_time},
+        {"chrony.service", "customizations.timezone.ntpservers", servers, no_time},
+        {"firewalld.service", "customizations.firewall", rules, "none of its rules is set"},
+        {"microshift.service", "microshift.bundles", !blueprint.microshift.bundles.empty(),
+         "nothing applies them"},
+        {"edgegpu-firstboot.service", "customizations.firstboot", !blueprint.firstboot.empty(),
+         "none of the scripts runs"},
+        {"edgegpu-mig.service", "nvidia.mig", blueprint.nvidia && !blueprint.nvidia->mig.empty(),
+         "no instance is made"},
+        {"edgegpu-accounts.service", "customizations.user", !blueprint.users.empty(),
+         "devices that are upgraded do not get them"},
+    }};
+}
+
+/// Of a unit that is masked, or disabled.
+void check_stopped_unit(const Blueprint& blueprint, const std::string& name, bool masked,
+                        const SourceLocation& at, Mistakes& mistakes,
+                        std::vector<std::string>& warnings) {
+    const std::string unit = name.find('.') == std::string::npos ? name + ".service" : name;
+    const auto needed = needed_units(blueprint);
+    const auto found = std::ranges::find_if(
+        needed, [&](const NeededUnit& each) { return each.asked && each.unit == unit; });
+    if (found != needed.end() && masked) {
+        mistakes.add(
+            error_at(at, "{} is masked, but {} is set: {}", unit, found->key, found->effect)
+                .hinted("leave out one of the two"));
+    } else if (found != needed.end()) {
+        warnings.push_back(
+            fmt::format("{}: {} is disabled, but {} is set: {}, unless something else starts it",
+                        at.text(), unit, found->key, found->effect));
+    } else if (masked && unit.starts_with("edgegpu-")) {
+        warnings.push_back(
+            fmt::format("{}: {} is edgegpu's own: masked, it leaves out something "
+                        "that devices need or this blueprint asks for",
+                        at.text(), unit));
+    }
+}
+
+void check_stopped_units(const Blueprint& blueprint, Mistakes& mistakes,
+                         std::vector<std::string>& warnings) {
+    const ServicesRequest& services = blueprint.services;
+    for (const auto* const names : {&services.disabled, &services.masked}) {
+        for (const std::string& name : *names) {
+            const auto place = services.locations.find(name);
+            check_stopped_unit(
+                blueprint, name, names == &services.masked,
+                place == services.locations.end() ? blueprint.ostree.location : place->second,
+                mistakes, warnings);
+        }
+    }
+    for (const UnitRequest& unit : blueprint.systemd.units) {
+        const bool masked = unit.state == UnitState::masked;
+        if (masked || unit.state == UnitState::disabled) {
+            check_stopped_unit(blueprint, unit.name, masked, unit.location, mistakes, warnings);
+        }
+    }
+}
+
 }  // namespace
 
 void check_contradictions(const Blueprint& blueprint, Mistakes& mistakes,
                           std::vector<std::string>& warnings) {
     check_mig_mode(blueprint, mistakes, warnings);
+    check_stopped_units(blueprint, mistakes, warnings);
 }
 
 }  // namespace edgegpu
