@@ -13,8 +13,10 @@
 #include <fmt/ranges.h>
 
 #include "microshift/ip_network.hpp"
+#include "microshift/network_overlaps.hpp"
 #include "schema/formats.hpp"
 #include "support/error.hpp"
+#include "support/text/dns_name.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
@@ -23,6 +25,9 @@ namespace edgegpu {
 namespace {
 
 using nlohmann::json;
+
+/// Of what Kubernetes takes as the value of a label.
+constexpr std::size_t longest_label = 63;
 
 /// Values of one configuration by their paths, and what is wrong with them.
 class ValueCheck {
@@ -163,6 +168,11 @@ void check_networks(ValueCheck& values) {
     if (!cluster.empty() && !service.empty()) {
         check_pair(values, cluster, service);
     }
+    const bool ovn = values.text({"network", "cniPlugin"}) != "none";
+    for (const NetworkOverlap& overlap : network_overlaps(cluster, service, ovn)) {
+        values.add({"network", overlap.list, overlap.index},
+                   fmt::format("it overlaps {}", overlap.with));
+    }
 }
 
 void check_node_port_range(ValueCheck& values) {
@@ -207,6 +217,11 @@ void check_addresses(ValueCheck& values) {
     const ObjectPath host{"node", "hostnameOverride"};
     if (const auto text = values.text(host); text && IpAddress::parse(*text)) {
         values.add(host, fmt::format("{} is an IP address, not a name", quoted_text(*text)));
+    } else if (text && (!is_dns_subdomain(lower_case(*text)) || text->size() > longest_label)) {
+        // It is also the value of a label (kubernetes.io/hostname).
+        values.add(host, fmt::format("{} is no name of a node: up to 63 letters, digits, hyphens "
+                                     "and dots",
+                                     quoted_text(*text)));
     }
     const auto advertised = values.text({"apiServer", "advertiseAddress"});
     const auto address = advertised ? IpAddress::parse(*advertised) : std::nullopt;
@@ -294,6 +309,12 @@ void check_ingress(ValueCheck& values) {
 }
 
 void check_dns(ValueCheck& values) {
+    const ObjectPath domain{"dns", "baseDomain"};
+    if (const auto text = values.text(domain); text && !is_dns_subdomain(*text)) {
+        values.add(domain, fmt::format("{} is not a domain such as gpu-node.example.com: routes "
+                                       "below it would be refused",
+                                       quoted_text(*text)));
+    }
     const ObjectPath file{"dns", "configFile"};
     if (values.text(file) && values.text({"dns", "hosts", "status"}) == "Enabled") {
         values.add(file, "it excludes dns.hosts, which is enabled");

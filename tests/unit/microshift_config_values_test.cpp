@@ -73,6 +73,45 @@ TEST(ConfigValuesTest, Networks) {
     }
 }
 
+TEST(ConfigValuesTest, NetworksThatOverlap) {
+    const auto overlaps = [](const std::string& network) {
+        return found(("{\"network\": {" + network + "}}").c_str());
+    };
+    EXPECT_THAT(overlaps(R"("clusterNetwork": ["10.0.0.0/8"], "serviceNetwork": ["10.43.0.0/16"])"),
+                ElementsAre("network.serviceNetwork[0]: it overlaps network.clusterNetwork[0]"));
+    EXPECT_THAT(overlaps(R"("clusterNetwork": ["10.43.1.0/24"])"),
+                ElementsAre("network.clusterNetwork[0]: it overlaps 10.43.0.0/16, which "
+                            "network.serviceNetwork is unless it is set"));
+    EXPECT_THAT(overlaps(R"("serviceNetwork": ["10.42.0.0/16"])"),
+                ElementsAre("network.serviceNetwork[0]: it overlaps 10.42.0.0/16, which "
+                            "network.clusterNetwork is unless it is set"));
+    EXPECT_THAT(overlaps(R"("clusterNetwork": ["100.64.0.0/10"])"),
+                ElementsAre("network.clusterNetwork[0]: it overlaps 100.64.0.0/16, which "
+                            "OVN-Kubernetes uses itself"));
+    EXPECT_THAT(overlaps(R"("clusterNetwork": ["100.64.0.0/10"], "cniPlugin": "none")"),
+                ElementsAre());
+    EXPECT_THAT(overlaps(R"("clusterNetwork": ["fd01::/48"], "serviceNetwork": ["fd01:1::/112"])"),
+                ElementsAre());
+}
+
+TEST(ConfigValuesTest, NamesOfNodesAndDomains) {
+    EXPECT_THAT(found(R"({"node": {"hostnameOverride": "GPU-1.Example.com"},
+                          "dns": {"baseDomain": "gpu.example.com"}})"),
+                ElementsAre());
+    EXPECT_THAT(found(R"({"node": {"hostnameOverride": "gpu_1"},
+                          "dns": {"baseDomain": "https://example.com"}})"),
+                ElementsAre("node.hostnameOverride: \"gpu_1\" is no name of a node: up to 63 "
+                            "letters, digits, hyphens and dots",
+                            "dns.baseDomain: \"https://example.com\" is not a domain such as "
+                            "gpu-node.example.com: routes below it would be refused"));
+    const std::string longest(63, 'a');
+    EXPECT_THAT(found(("{\"node\": {\"hostnameOverride\": \"" + longest + "\"}}").c_str()),
+                ElementsAre());
+    EXPECT_EQ(found(("{\"node\": {\"hostnameOverride\": \"a" + longest + "\"}}").c_str()).size(),
+              1U);
+    EXPECT_EQ(found(R"({"dns": {"baseDomain": "Example.com"}})").size(), 1U);
+}
+
 TEST(ConfigValuesTest, AddressesAndNames) {
     EXPECT_THAT(found(R"({"node": {"nodeIP": "10.0.0", "nodeIPv6": "10.0.0.1",
                           "hostnameOverride": "10.0.0.1"},
