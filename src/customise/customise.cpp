@@ -164,6 +164,9 @@ std::vector<TreeStep> Customisation::system_steps() {
          {"user files"},
          {"/etc/yum.repos.d", "/etc/pki/rpm-gpg", "/etc/dnf/vars/releasever"},
          [this] {
+             Mistakes mistakes;
+             check_inline_keys(blueprint_.device_repositories, mistakes);
+             mistakes.throw_any("");
              add_device_repositories(ctx_, blueprint_.device_repositories,
                                      blueprint_.device_releasever, tree_);
          }},
@@ -202,7 +205,9 @@ std::vector<TreeStep> Customisation::boot_steps() {
         {"trust",
          {"user files"},
          {"/etc", "/usr"},
-         [this] { add_trust(ctx_, blueprint_.ca_certificates, blueprint_.ca_location, placed_, tree_); }},
+         [this] {
+             add_trust(ctx_, blueprint_.ca_certificates, blueprint_.ca_location, placed_, tree_);
+         }},
         {"firewall",
          {"user files", "microshift config"},
          {"/etc", "/usr"},

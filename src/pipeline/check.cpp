@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "customise/system/device_repositories.hpp"
 #include "resolve/gpu/devices.hpp"
 #include "resolve/stage/workload_image.hpp"
 #include "sandbox/tool.hpp"
@@ -37,6 +38,7 @@ std::vector<std::string> check_without_image(const Context& ctx, const Blueprint
             warnings.push_back(std::move(*warning));
         }
     });
+    check_inline_keys(blueprint.device_repositories, mistakes);
     const auto unchecked = [&](std::string_view reason) {
         warnings.push_back(fmt::format("{}: the syntax of policy modules is not checked: {}",
                                        blueprint.selinux.location.text(), reason));

@@ -10,7 +10,8 @@
 namespace edgegpu {
 
 /// What the stages of a build check before any image exists, and without network: GPUs against the
-/// requested driver, and the syntax of policy modules (selinux::check_module_source). Adds all
+/// requested driver, keys of device repositories that are given as text, and the syntax of policy
+/// modules (selinux::check_module_source). Adds all
 /// errors to `mistakes`; returns what could not be checked, as warnings with their place.
 [[nodiscard]] std::vector<std::string> check_without_image(const Context& ctx,
                                                            const Blueprint& blueprint,

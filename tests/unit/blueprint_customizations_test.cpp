@@ -167,6 +167,27 @@ TEST_F(CustomizationsTest, repositories_of_the_device) {
     EXPECT_EQ(fault(table + "id = \"a\"\nbaseurls = [\"https://e\"]\ngpgkeys = [\"junk\"]\n"),
               "b.toml:5:12: \"customizations.repositories.gpgkeys\" is neither a URL nor a public "
               "key");
+    EXPECT_EQ(fault(table + "id = \"main\"\nbaseurls = [\"https://e\"]\n"),
+              "b.toml:3:6: \"main\" cannot be the id of a repository: dnf reads its own settings "
+              "from a section of this name");
+    EXPECT_EQ(fault(table + "id = \"a\"\nbaseurls = []\n"),
+              "b.toml:2:1: repository \"a\" has neither baseurls nor metalink nor mirrorlist");
+    for (const char* url : {"https://e/a b", "https://e/a,https://f"}) {
+        EXPECT_EQ(
+            fault(table + "id = \"a\"\nbaseurls = [\"" + url + "\"]\n"),
+            "b.toml:4:13: \"customizations.repositories.baseurls\" has a space or a comma: dnf "
+            "would read several URLs");
+    }
+    for (const char* url : {"mirror.example.com/x", "htps://e", "https://", "/srv/repo"}) {
+        EXPECT_EQ(fault(table + "id = \"a\"\nmirrorlist = \"" + url + "\"\n"),
+                  "b.toml:4:14: \"customizations.repositories.mirrorlist\" is not a URL that dnf "
+                  "reads")
+            << url;
+    }
+    EXPECT_EQ(
+        fault(table + "id = \"a\"\nbaseurls = [\"https://e\"]\ngpgkeys = [\"https://e/a b\"]\n"),
+        "b.toml:5:12: \"customizations.repositories.gpgkeys\" has a space or a comma: dnf would "
+        "read several URLs");
 }
 
 TEST_F(CustomizationsTest, dnf_subscription_fips_and_image_store) {

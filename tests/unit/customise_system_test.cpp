@@ -48,6 +48,34 @@ TEST_F(Device, RepositoriesOfOneFileStandInIt) {
     EXPECT_EQ(text("/etc/dnf/vars/releasever"), "9.4\n");
 }
 
+TEST_F(Device, KeysOfRepositoriesAreKeys) {
+    DeviceRepository device;
+    device.filename = "a.repo";
+    device.repository.id = "a";
+    device.repository.location = {"b.toml", 3, 1};
+    device.inline_keys = {
+        "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nx\n-----END PGP PUBLIC KEY BLOCK-----\n"};
+    EXPECT_TRUE(error_of([&] {
+                    Mistakes mistakes;
+                    check_inline_keys({device}, mistakes);
+                    mistakes.throw_any("");
+                }).starts_with("b.toml:3:1: gpgkeys of repository \"a\""));
+    device.inline_keys.clear();
+    device.repository.gpgkeys = {"file:///etc/pki/rpm-gpg/KEY", "file:///var/lib/site/KEY"};
+    device.repository.gpgcheck = true;
+    const std::size_t before = ctx.console->warnings().size();
+    add_device_repositories(ctx, {device}, "", tree);
+    ASSERT_EQ(ctx.console->warnings().size(), before + 1);
+    EXPECT_TRUE(ctx.console->warnings().back().starts_with(
+        "b.toml:3:1: the image has no /etc/pki/rpm-gpg/KEY, with which devices verify"));
+    file("/etc/pki/rpm-gpg/KEY", "<html>not found</html>\n");
+    EXPECT_TRUE(error_of([&] {
+                    add_device_repositories(ctx, {device}, "", tree);
+                }).starts_with("b.toml:3:1: /etc/pki/rpm-gpg/KEY of repository \"a\""));
+    device.repository.gpgcheck = device.repository.repo_gpgcheck = false;
+    EXPECT_EQ(error_of([&] { add_device_repositories(ctx, {device}, "", tree); }), "");
+}
+
 TEST(IniValue, IsSetInItsSectionAndNowhereElse) {
     const std::string text = "# top\n[main]\n#enabled=0\nenabled = 0\n\n[other]\nenabled=0\n";
     EXPECT_EQ(with_ini_value(text, "main", "enabled", "1"),

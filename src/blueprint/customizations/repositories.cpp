@@ -24,6 +24,23 @@ std::string read_filename(const TableReader& table, const std::string& id) {
     return name;
 }
 
+/// dnf separates several URLs of a line by spaces and commas, and guesses no scheme.
+void check_url(const TableReader& table, const std::string& key, const std::string& url,
+               const SourceLocation& location) {
+    const std::size_t end = url.find("://");
+    const std::string_view scheme =
+        std::string_view(url).substr(0, end == std::string::npos ? 0 : end);
+    const bool known = scheme == "https" || scheme == "http" || scheme == "ftp" || scheme == "file";
+    if (url.find_first_of(" \t,") != std::string::npos) {
+        table.note(error_at(location, "\"{}\" has a space or a comma: dnf would read several URLs",
+                            table.full_name(key))
+                       .hinted("one URL in a string, and %20 or %2C for these characters"));
+    } else if (!known || url.size() == end + 3) {
+        table.note(error_at(location, "\"{}\" is not a URL that dnf reads", table.full_name(key))
+                       .hinted("https://…, http://…, ftp://…, or file:///… of the image"));
+    }
+}
+
 /// Keys given as text become files; the others must be URLs or absolute paths.
 void read_keys(const TableReader& table, DeviceRepository& device) {
     constexpr std::string_view begin = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
@@ -37,6 +54,9 @@ void read_keys(const TableReader& table, DeviceRepository& device) {
             continue;
         }
         const bool url = key.value.find("://") != std::string::npos;
+        if (url && !has_control_characters(key.value)) {
+            check_url(table, "gpgkeys", key.value, key.location);
+        }
         if (has_control_characters(key.value) || (!url && !key.value.starts_with('/'))) {
             table.note(error_at(key.location, "\"{}\" is neither a URL nor a public key",
                                 table.full_name("gpgkeys"))
@@ -50,9 +70,18 @@ void read_keys(const TableReader& table, DeviceRepository& device) {
 
 /// Settings that depend on neither id nor keys.
 void read_settings(const TableReader& table, Repository& repository) {
-    repository.baseurls = values_of(table.strings("baseurls"));
-    repository.metalink = table.string("metalink");
-    repository.mirrorlist = table.string("mirrorlist");
+    for (const LocatedString& url : table.strings("baseurls")) {
+        check_url(table, "baseurls", url.value, url.location);
+        repository.baseurls.push_back(url.value);
+    }
+    for (const auto& [key, value] :
+         {std::pair<const char*, std::string&>{"metalink", repository.metalink},
+          {"mirrorlist", repository.mirrorlist}}) {
+        value = table.string(key);
+        if (!value.empty()) {
+            check_url(table, key, value, table.location(key));
+        }
+    }
     // Defaults as in dnf on RHEL: packages are verified, metadata are not.
     repository.gpgcheck = table.boolean("gpgcheck", true);
     repository.repo_gpgcheck = table.boolean("repo_gpgcheck", false);
@@ -77,6 +106,12 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
         throw error_at(table, "id", "invalid repository id \"{}\"", repository.id)
             .hinted("letters, digits, '_', '.', '-' and ':'");
     }
+    if (repository.id == "main") {
+        throw error_at(table, "id",
+                       "\"main\" cannot be the id of a repository: dnf reads its own "
+                       "settings from a section of this name")
+            .hinted("give the repository another id");
+    }
     for (const DeviceRepository& earlier : blueprint.device_repositories) {
         if (earlier.repository.id == repository.id) {
             throw error_at(repository.location, "duplicate repository \"{}\" (first at {})",
@@ -86,7 +121,8 @@ void read_device_repository(const TableReader& table, Blueprint& blueprint) {
     }
     table.attempt([&] { device.filename = read_filename(table, repository.id); });
     repository.name = table.string("name", repository.id);
-    if (!table.has("baseurls") && repository.metalink.empty() && repository.mirrorlist.empty()) {
+    if (repository.baseurls.empty() && repository.metalink.empty() &&
+        repository.mirrorlist.empty()) {
         table.note(error_at(repository.location,
                             "repository \"{}\" has neither baseurls nor metalink nor mirrorlist",
                             repository.id));

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "openpgp/key_file.hpp"
 #include "support/error.hpp"
+#include "support/text/deployed_path.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -36,6 +38,41 @@ std::string repo_section(const Repository& repository) {
         line("module_hotfixes", "1");
     }
     return text;
+}
+
+/// Throws ErrorKind::usage unless a file of gpgkey with this content has a public key.
+void require_public_key(const Repository& repository, std::string_view content,
+                        std::string_view what) {
+    const std::string origin = fmt::format("{} of repository \"{}\"", what, repository.id);
+    try {
+        static_cast<void>(read_key_file(content, origin));
+    } catch (const Error& failure) {
+        throw error_at(repository.location, "{}", failure.message())
+            .hinted("devices would refuse every package of the repository");
+    }
+}
+
+/// Looks at the key files that a repository expects in the image.
+void check_key_files(const Context& ctx, const DeviceRepository& device, const Tree& tree) {
+    constexpr std::string_view scheme = "file://";
+    const Repository& repository = device.repository;
+    const bool verifies = repository.gpgcheck || repository.repo_gpgcheck;
+    const std::string inline_key = fmt::format("/etc/pki/rpm-gpg/RPM-GPG-KEY-{}-", repository.id);
+    for (const std::string& key : repository.gpgkeys) {
+        const std::string path = key.starts_with(scheme) ? key.substr(scheme.size()) : "";
+        const bool judged = verifies && !path.empty() && path.find('$') == std::string::npos &&
+                            !is_path_of_device(deployed_path(path));
+        const Entry* entry = judged ? find_entry(tree, path) : nullptr;
+        const bool is_ours = !device.inline_keys.empty() && path.starts_with(inline_key);
+        if (judged && entry == nullptr) {
+            ctx.console->warn(fmt::format(
+                "{}: the image has no {}, with which devices verify the packages of repository "
+                "\"{}\": they would refuse them",
+                repository.location.text(), path, repository.id));
+        } else if (judged && !is_ours && entry->type == EntryType::file) {
+            require_public_key(repository, read_entry(tree, path), path);
+        }
+    }
 }
 
 void change_ini(const Context& ctx, Tree& tree, const SubscriptionRequest& request,
@@ -90,6 +127,14 @@ std::string with_ini_value(const std::string& text, const std::string& section,
     return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
+void check_inline_keys(const std::vector<DeviceRepository>& repositories, Mistakes& mistakes) {
+    for (const DeviceRepository& device : repositories) {
+        for (const std::string& key : device.inline_keys) {
+            mistakes.attempt([&] { require_public_key(device.repository, key, "gpgkeys"); });
+        }
+    }
+}
+
 void add_device_repositories(const Context& ctx, const std::vector<DeviceRepository>& repositories,
                              const std::string& releasever, Tree& tree) {
     std::map<std::string, std::string> files;
@@ -103,6 +148,9 @@ void add_device_repositories(const Context& ctx, const std::vector<DeviceReposit
                       fmt::format("/etc/pki/rpm-gpg/RPM-GPG-KEY-{}-{}", device.repository.id, i),
                       make_file_entry(ctx, key, 0644));
         }
+    }
+    for (const DeviceRepository& device : repositories) {
+        check_key_files(ctx, device, tree);
     }
     for (const auto& [name, text] : files) {
         const std::string path = "/etc/yum.repos.d/" + name;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blueprint/repository.hpp"
+#include "blueprint/toml/mistakes.hpp"
 #include "execution/context.hpp"
 #include "image/tree.hpp"
 
@@ -13,9 +14,12 @@ namespace edgegpu {
 /// Writes the repositories of `[[customizations.repositories]]` to /etc/yum.repos.d, keys that are
 /// given as text to /etc/pki/rpm-gpg, and `releasever`, unless empty, to /etc/dnf/vars/releasever:
 /// the release that the device's dnf uses instead of that of its packages. Warns if it replaces a
-/// file.
+/// file, or if the image does not have a key file; throws ErrorKind::usage if that has no key.
 void add_device_repositories(const Context& ctx, const std::vector<DeviceRepository>& repositories,
                              const std::string& releasever, Tree& tree);
+
+/// Adds to `mistakes` what is not a public key among those that are given as text.
+void check_inline_keys(const std::vector<DeviceRepository>& repositories, Mistakes& mistakes);
 
 /// Applies `[customizations.rhsm.config]` to the configuration of dnf's plugins and to
 /// /etc/rhsm/rhsm.conf. Throws ErrorKind::usage with the blueprint's line if the image does not
