@@ -8,7 +8,6 @@
 
 #include "blueprint/distro/distro.hpp"
 #include "blueprint/volume_group.hpp"
-#include "blueprint/volume_mounts.hpp"
 #include "bundles/checks/checks.hpp"
 #include "bundles/install/bundle_secrets.hpp"
 #include "bundles/install/place.hpp"
@@ -35,6 +34,7 @@
 #include "parent/parent_image.hpp"
 #include "pipeline/bundles.hpp"
 #include "pipeline/finish.hpp"
+#include "pipeline/image_mounts.hpp"
 #include "pipeline/inputs.hpp"
 #include "pipeline/microshift.hpp"
 #include "pipeline/resolve_blueprint.hpp"
@@ -179,21 +179,6 @@ void warn_of_missing_lvm(const Context& ctx, const std::vector<Volume>& volumes,
         "the image has no vgcreate, which makes the {} on devices: edgegpu image will refuse it; "
         "add package \"lvm2\"",
         group->name()));
-}
-
-/// Packages and archives have mounts, too, which only the image shows.
-void check_volume_mounts(const std::vector<Volume>& volumes, const Tree& tree) {
-    MountFiles files;
-    for (const auto& [path, entry] : tree.entries) {
-        if (entry.type == EntryType::file && is_mount_file(path)) {
-            files[path] = {path + " of the image", false, read_entry(tree, path)};
-        }
-    }
-    const std::vector<std::string> refused = refused_mounts(mount_points_of(volumes), files);
-    if (!refused.empty()) {
-        throw error(ErrorKind::usage, "{}", fmt::join(refused, "\n"))
-            .hinted(std::string(refused_mounts_hint));
-    }
 }
 
 /// The way by which devices find updates has to outlive an update. Throws Error if it does not.
@@ -347,7 +332,7 @@ BuildResult build_in_stages(const Context& given, const Blueprint& named,
              check_image_config(ctx, blueprint, parent, tree);
              check_remotes(blueprint.ostree, parent, tree);
              warn_of_missing_lvm(ctx, blueprint.image.volumes, tree);
-             check_volume_mounts(blueprint.image.volumes, tree);
+             check_image_mounts(ctx, blueprint, tree);
              check_account_numbers(blueprint.accounts, blueprint.path, before, tree);
          }},
         {"kernel", {"customisation"}, {"/usr/lib/modules"}, [&] { place_kernel(tree); }},

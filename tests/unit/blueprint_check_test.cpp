@@ -67,6 +67,12 @@ TEST_F(BlueprintCheckTest, mounts_that_ext4_refuses) {
               "devices would not start" +
                   hint);
     EXPECT_EQ(check(overlay), "no error") << "there is no such volume";
+    put("data.mount", "[Mount]\nWhere=/mnt/x\n");
+    EXPECT_EQ(check("[[customizations.files]]\npath = \"/etc/systemd/system/mnt-x.mount\"\nuri = "
+                    "\"file://" +
+                    (directory_ / "data.mount").string() + "\"\n"),
+              "error: data.mount: Where=/mnt/x goes through a link of the device, where systemd "
+              "mounts nothing\nhint: mount at /var/mnt/x, in a unit called var-mnt-x.mount\n");
     EXPECT_EQ(warned(volume + unit + "contents = \"[Mount]\\nOptions=noatime\"\n"),
               std::vector<std::string>{
                   "b.toml:9:1: data.mount has no effect on devices that are installed with the "

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "customise_fixture.hpp"
+#include "pipeline/image_mounts.hpp"
 
 namespace edgegpu::test {
 namespace {
@@ -59,6 +60,29 @@ TEST_F(BootMount, DropInsComeAfterwards) {
     EXPECT_EQ(read_only_boot_mount(tree), etc + "40-ro.conf");
     file(usr + "70-rw.conf", "[Mount]\nOptions=rw\n");
     EXPECT_EQ(read_only_boot_mount(tree), "");
+}
+
+using ImageMounts = TreeTest;
+
+TEST_F(ImageMounts, ThoseOfPackagesAreLookedAt) {
+    Blueprint blueprint;
+    file("/usr/lib/systemd/system/mnt-usb.mount", "[Mount]\nWhat=LABEL=x\nWhere=/mnt/usb\n");
+    file("/usr/lib/systemd/system/dev-hugepages.mount", "[Mount]\nWhere=/dev/hugepages\n");
+    check_image_mounts(ctx, blueprint, tree);
+    EXPECT_EQ(
+        console.warnings(),
+        std::vector<std::string>{
+            "/usr/lib/systemd/system/mnt-usb.mount of the image: Where=/mnt/usb goes through a "
+            "link of the device, where systemd mounts nothing: mount at /var/mnt/usb, in a "
+            "unit called var-mnt-usb.mount"});
+    tree.update_system = UpdateSystem::snapshots;
+    check_image_mounts(ctx, blueprint, tree);
+    EXPECT_EQ(console.warnings().size(), 1U) << "no links there";
+    blueprint.image.volumes.emplace_back().mounts = {{"/data", ""}};
+    file("/etc/systemd/system/data.mount", "[Mount]\nWhere=/data\nType=xfs\n");
+    EXPECT_TRUE(error_of([&] { check_image_mounts(ctx, blueprint, tree); })
+                    .starts_with("/etc/systemd/system/data.mount of the image: /data would be "
+                                 "mounted as xfs"));
 }
 
 }  // namespace

@@ -79,15 +79,10 @@ private:
     bool any_visible_ = false;
 };
 
-/// What the blueprint itself says of mounts; `files` already has what overlays say.
+/// What the blueprint itself says of mounts; `files` already has what overlays and files say.
 void check_mounts(const Blueprint& blueprint, MountFiles files, Mistakes& mistakes,
                   std::vector<std::string>& warnings) {
     const std::vector<std::string> points = mount_points_of(blueprint.image.volumes);
-    for (const FileRequest& file : blueprint.files) {
-        if (is_mount_file(file.path) && file.source.empty()) {
-            files[file.path] = {file.location.text(), false, file.data};
-        }
-    }
     for (const UnitRequest& unit : blueprint.systemd.units) {
         const std::string path = "/usr/lib/systemd/system/" + unit.name;
         if (unit.contents && is_mount_file(path)) {
@@ -194,6 +189,9 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
     bool complete = true;
     const auto see = [&](const SeenFile& file) {
         check_syntax(file, mistakes);
+        if (is_mount_file(file.path)) {
+            mounts[file.path] = {file.place, file.is_file, file.text()};
+        }
         if (const auto reason = unread_name(file.path)) {
             warnings.push_back(
                 fmt::format("{}: nothing reads {}: {}", file.place, file.path, *reason));
@@ -212,11 +210,6 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
                                : fmt::format("{}: overlay {}", overlay.location.text(),
                                              overlay.source.string()),
                      directory, member.head});
-            }
-            if (member.head && is_mount_file(member.path)) {
-                mounts[member.path] = {
-                    directory ? (overlay.source / member.name).string() : overlay.location.text(),
-                    directory, member.head()};
             }
             if (member.head && directory) {
                 secrets.check_file((overlay.source / member.name).string(), member.path,
