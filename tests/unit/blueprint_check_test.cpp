@@ -378,4 +378,20 @@ TEST_F(BlueprintCheckTest, NamesThatNothingReads) {
             "udev reads only names that end with .rules: /etc/udev/rules.d/70-site.rules"});
 }
 
+TEST_F(BlueprintCheckTest, DirectoriesOfOptAreReadOnly) {
+    const std::string directory = "[[customizations.directories]]\npath = \"/opt/x\"\n";
+    const std::vector<std::string> warning{
+        "b.toml:7:1: nobody can write to /opt/x on devices: it is part of the image, as "
+        "/usr/lib/opt/x. A directory in its place that devices make and write to is /var/opt/x"};
+    EXPECT_EQ(warned(directory), warning);
+    const std::string file = "[[customizations.files]]\npath = \"/opt/x/y\"\ndata = \"z\"\n";
+    EXPECT_EQ(warned(directory + file), std::vector<std::string>{});
+    EXPECT_EQ(warned(directory + "user = \"app\"\n" + file), warning);
+    EXPECT_EQ(warned(directory + "mode = \"1777\"\n" + file), warning);
+    put("../overlays/opt/opt/x/y", "z");
+    EXPECT_EQ(warned(directory + "[[overlays]]\nsource = \"opt\"\n"), std::vector<std::string>{});
+    EXPECT_EQ(warned("[[customizations.directories]]\npath = \"/var/opt/x\"\n"),
+              std::vector<std::string>{});
+}
+
 }  // namespace edgegpu

@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@
 #include "support/path_glob.hpp"
 #include "support/source_location.hpp"
 #include "support/text/deployed_path.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -138,6 +140,32 @@ void check_homes(const Blueprint& blueprint, Mistakes& mistakes) {
     }
 }
 
+/// Directories below /opt are part of the image, read-only on devices: of one that nothing in the
+/// blueprint (`files`) is in, or that others than root may write to, something else is expected.
+void check_opt(const Blueprint& blueprint, const std::set<std::string>& files,
+               std::vector<std::string>& warnings) {
+    if (update_system(blueprint.distro) != UpdateSystem::ostree) {
+        return;
+    }
+    for (const FileRequest& request : blueprint.files) {
+        if (!request.directory || !request.path.starts_with("/opt/")) {
+            continue;
+        }
+        const auto inside = files.lower_bound(request.path + '/');
+        const bool filled = inside != files.end() && is_below(*inside, request.path);
+        constexpr unsigned others_write = 0022;
+        const bool written = request.user.value_or("root") != "root" ||
+                             request.group.value_or("root") != "root" ||
+                             (request.mode.value_or(0) & others_write) != 0;
+        if (written || !filled) {
+            warnings.push_back(fmt::format(
+                "{}: nobody can write to {} on devices: it is part of the image, as /usr/lib{}. A "
+                "directory in its place that devices make and write to is {}",
+                request.location.text(), request.path, request.path, deployed_path(request.path)));
+        }
+    }
+}
+
 /// A file that the image gets, where messages say that it is, and how its text is read.
 struct SeenFile {
     std::string path;
@@ -161,8 +189,28 @@ void check_syntax(const SeenFile& file, Mistakes& mistakes) {
     }
 }
 
+/// What is known once all files have been seen.
+struct SeenContent {
+    MountFiles mounts;
+    std::set<std::string> files_of_opt;
+};
+
+void see_file(const SeenFile& file, SeenContent& content, Mistakes& mistakes,
+              std::vector<std::string>& warnings) {
+    check_syntax(file, mistakes);
+    if (const auto reason = unread_name(file.path)) {
+        warnings.push_back(fmt::format("{}: nothing reads {}: {}", file.place, file.path, *reason));
+    }
+    if (is_mount_file(file.path)) {
+        content.mounts[file.path] = {file.place, file.is_file, file.text()};
+    }
+    if (file.path.starts_with("/opt/")) {
+        content.files_of_opt.insert(file.path);
+    }
+}
+
 /// Calls `see` for each of `[[customizations.files]]`, also those whose text is in another file.
-void see_files(const Blueprint& blueprint, const std::function<void(const SeenFile&)>& see) {
+void visit_files(const Blueprint& blueprint, const std::function<void(const SeenFile&)>& see) {
     for (const FileRequest& file : blueprint.files) {
         if (file.directory) {
             continue;
@@ -185,18 +233,9 @@ void see_files(const Blueprint& blueprint, const std::function<void(const SeenFi
 void check_content(const Blueprint& blueprint, Mistakes& mistakes,
                    std::vector<std::string>& warnings) {
     SecretCheck secrets(blueprint.allow_secrets, mistakes);
-    MountFiles mounts;
+    SeenContent content;
+    const auto see = [&](const SeenFile& file) { see_file(file, content, mistakes, warnings); };
     bool complete = true;
-    const auto see = [&](const SeenFile& file) {
-        check_syntax(file, mistakes);
-        if (is_mount_file(file.path)) {
-            mounts[file.path] = {file.place, file.is_file, file.text()};
-        }
-        if (const auto reason = unread_name(file.path)) {
-            warnings.push_back(
-                fmt::format("{}: nothing reads {}: {}", file.place, file.path, *reason));
-        }
-    };
     for (const OverlayRequest& overlay : blueprint.overlays) {
         HiddenFiles hidden(blueprint, overlay);
         const bool directory = exists_as_directory(overlay.source);
@@ -227,9 +266,10 @@ void check_content(const Blueprint& blueprint, Mistakes& mistakes,
         mistakes.add_all(refused);
         hidden.warn(warnings);
     }
-    see_files(blueprint, see);
-    check_mounts(blueprint, std::move(mounts), mistakes, warnings);
+    visit_files(blueprint, see);
+    check_mounts(blueprint, std::move(content.mounts), mistakes, warnings);
     check_homes(blueprint, mistakes);
+    check_opt(blueprint, content.files_of_opt, warnings);
     check_secrets(blueprint, secrets);
     std::ranges::move(secrets.warnings(), std::back_inserter(warnings));
     if (complete) {
