@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sandbox/tool.hpp"
+#include "support/error.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -21,17 +22,18 @@ const std::map<std::string_view, GnupgAnswer> answers{
     {"REVKEYSIG", GnupgAnswer::revoked}, {"ERRSIG", GnupgAnswer::refused},
 };
 
+constexpr std::string_view status_start = "[GNUPG:] ";
+
 /// The answer in gpg's status lines; nothing unless they are about one signature, and say that its
 /// mathematics is right if the answer needs that.
 std::optional<GnupgAnswer> read_status(std::string_view status) {
-    constexpr std::string_view start = "[GNUPG:] ";
     std::optional<GnupgAnswer> answer;
     bool valid = false;
     for (std::string_view line : lines_of(status)) {
-        if (!line.starts_with(start)) {
+        if (!line.starts_with(status_start)) {
             continue;
         }
-        line.remove_prefix(start.size());
+        line.remove_prefix(status_start.size());
         const std::string_view word = line.substr(0, line.find(' '));
         valid = valid || word == "VALIDSIG";
         if (const auto found = answers.find(word); found != answers.end()) {
@@ -76,11 +78,16 @@ GnupgAnswer ask_gnupg(const Context& ctx, std::string_view content, std::string_
     command.outputs = {"status"};
     const ToolResult result = run_tool(ctx, command);
     const auto status = result.files.find("status");
-    const std::optional<GnupgAnswer> answer =
-        status == result.files.end() ? std::nullopt : read_status(status->second);
+    const std::string said =
+        printable_line(fmt::format("gpg: {}", fmt::join(last_lines(result.output, 3), "; ")));
+    // It says something of whatever it reads: else it has not run, and the signature may be good.
+    if (status == result.files.end() || status->second.find(status_start) == std::string::npos) {
+        throw error("no signature can be verified here: {}", said)
+            .hinted("gpg has to run: `gpg --version` shows whether it does");
+    }
+    const std::optional<GnupgAnswer> answer = read_status(status->second);
     if (!answer || *answer == GnupgAnswer::refused) {
-        detail =
-            printable_line(fmt::format("gpg: {}", fmt::join(last_lines(result.output, 3), "; ")));
+        detail = said;
     }
     return answer.value_or(GnupgAnswer::refused);
 }

@@ -230,44 +230,46 @@ private:
         report_.problems.push_back(std::move(problem));
     }
 
-    /// Why devices that run the commit would refuse it; empty if they take it.
-    [[nodiscard]] std::string refusal_of(const std::string& ref, const std::string& commit) const {
-        try {
-            const CommitView image = repository_.commit_at(commit, ref);
-            require_acceptable(ctx_, image, image);
-            return {};
-        } catch (const RefusedCommit& refusal) {
-            return refusal.message();
-        } catch (const Error& failure) {
-            // Of an image that has keys which nobody reads, or where nobody may be asked.
-            if (failure.kind() == ErrorKind::interrupted) {
-                throw;
-            }
-            ctx_.console->note(
-                fmt::format("{}: whether devices take its signatures is not known: {}", ref,
-                            failure.message()));
-            return {};
-        }
-    }
-
-    void check_head_signature(const std::string& ref, const std::string& commit) {
-        const std::string file =
-            "objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT_META, commit);
-        const std::string refusal = refusal_of(ref, commit);
-        // What cannot be read is told already.
-        if (refusal.empty() || std::ranges::find(report_.problems, file, &FsckProblem::subject) !=
-                                   report_.problems.end()) {
-            return;
-        }
+    /// What is wrong with the signatures of a commit, or with checking them, for devices that run
+    /// it; nothing if they take it.
+    [[nodiscard]] std::optional<FsckProblem> refusal_of(const std::string& ref,
+                                                        const std::string& commit) const {
         FsckProblem problem{
-            "signatures", file,
-            fmt::format("devices that follow {} refuse its commit: {}", ref, refusal),
+            "signatures", "objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT_META, commit), "",
             "--repair-from copies the signatures from the repository that was published from; or "
             "sign it: edgegpu publish --sign",
             false};
-        problem.repaired =
-            repairs_ != nullptr && repairs_->signatures(commit) && refusal_of(ref, commit).empty();
-        report_.problems.push_back(std::move(problem));
+        try {
+            const CommitView image = repository_.commit_at(commit, ref);
+            require_acceptable(ctx_, image, image);
+            return std::nullopt;
+        } catch (const RefusedCommit& refusal) {
+            problem.what =
+                fmt::format("devices that follow {} refuse its commit: {}", ref, refusal.message());
+        } catch (const Error& failure) {
+            // An image that is damaged or has keys which nobody reads, or GnuPG does not run here.
+            if (failure.kind() == ErrorKind::interrupted) {
+                throw;
+            }
+            problem.what = fmt::format(
+                "whether devices that follow {} take its signatures could not be "
+                "checked: {}",
+                ref, failure.message());
+            problem.hint = failure.hint();
+        }
+        return problem;
+    }
+
+    void check_head_signature(const std::string& ref, const std::string& commit) {
+        std::optional<FsckProblem> problem = refusal_of(ref, commit);
+        // What cannot be read is told already.
+        if (!problem || std::ranges::find(report_.problems, problem->subject,
+                                          &FsckProblem::subject) != report_.problems.end()) {
+            return;
+        }
+        problem->repaired =
+            repairs_ != nullptr && repairs_->signatures(commit) && !refusal_of(ref, commit);
+        report_.problems.push_back(*std::move(problem));
     }
 
     /// Clients take a commit for no other ref than those that it names.

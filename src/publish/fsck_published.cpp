@@ -48,48 +48,11 @@ Fd open_delta_at(const RepositoryView& repository, const std::string& path) {
                    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/// Whether the superblocks are those that a summary or an index names. "FROM-TO" or "TO".
-void check_named(const RepositoryView& repository, const std::map<std::string, std::string>& named,
-                 const FsckProblem& subject, FsckReport& report) {
-    for (const auto& [name, digest] : named) {
-        const std::size_t dash = name.find('-');
-        const std::string to = dash == std::string::npos ? name : name.substr(dash + 1);
-        const std::string from = dash == std::string::npos ? "" : name.substr(0, dash);
-        constexpr std::size_t digits = 64;
-        const bool is_name = to.size() == digits && (from.empty() || from.size() == digits);
-        const std::string found =
-            is_name ? superblock_digest(open_delta_at(repository, delta_path(from, to))) : "";
-        if (found != digest || found.empty()) {
-            FsckProblem problem = subject;
-            problem.what = found.empty()
-                               ? fmt::format("it names the delta {}, which is not there", name)
-                               : fmt::format(
-                                     "it names another superblock of the delta {}: "
-                                     "devices refuse the one that is there",
-                                     name);
-            report.problems.push_back(std::move(problem));
-        }
-    }
-}
-
-void check_refs(const RepositoryView& repository, const SummaryView& summary, FsckReport& report) {
-    const std::map<std::string, std::string> refs = repository.refs();
-    const auto add = [&](std::string what) {
-        report.problems.push_back({"summary", "summary", std::move(what), summary_anew, false});
-    };
-    for (const auto& [ref, checksum] : refs) {
-        const auto named = summary.refs.find(ref);
-        // Refs of remotes are in none.
-        if (ref.find(':') == std::string::npos && named == summary.refs.end()) {
-            add(fmt::format("it lacks the ref {}", ref));
-        } else if (named != summary.refs.end() && named->second != checksum) {
-            add(fmt::format("it says that {} has {}, which has {}", ref, named->second, checksum));
-        }
-    }
-    for (const auto& [ref, checksum] : summary.refs) {
-        if (!refs.contains(ref)) {
-            add(fmt::format("it names the ref {}, which is not there", ref));
-        }
+/// Problems of one file, in words that follow its name.
+void add_each(const std::vector<std::string>& faults, FsckProblem problem, FsckReport& report) {
+    for (const std::string& fault : faults) {
+        problem.what = "it " + fault;
+        report.problems.push_back(problem);
     }
 }
 
@@ -150,7 +113,7 @@ void check_indexes(const RepositoryView& repository, const std::vector<std::stri
         if (!text.empty() && !metadata) {
             report.problems.push_back(subject);
         } else if (metadata) {
-            check_named(repository, named_deltas(metadata.get()), subject, report);
+            add_each(differing_deltas(repository, named_deltas(metadata.get())), subject, report);
         }
     }
 }
@@ -164,8 +127,8 @@ void check_summary(const Context& ctx, const RepositoryView& repository, FsckRep
         return;
     }
     if (summary.exists) {
-        check_refs(repository, summary, report);
-        check_named(repository, summary.deltas, subject, report);
+        add_each(differing_refs(repository, summary), subject, report);
+        add_each(differing_deltas(repository, summary.deltas), subject, report);
     }
     const VariantHandle parsed = variant_from(G_VARIANT_TYPE("a{sv}"), signatures);
     if (!signatures.empty() && (!parsed || g_variant_n_children(parsed.get()) == 0)) {
@@ -184,10 +147,12 @@ void check_summary(const Context& ctx, const RepositoryView& repository, FsckRep
             if (failure.kind() == ErrorKind::interrupted) {
                 throw;
             }
-            ctx.console->note(
-                fmt::format("{}: whether devices can verify the summary is not known: "
-                            "{}",
-                            ref.ref, failure.message()));
+            report.problems.push_back(
+                {"summary", "summary.sig",
+                 fmt::format("whether devices that follow {} can verify it could not be checked: "
+                             "{}",
+                             ref.ref, failure.message()),
+                 failure.hint(), false});
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commit/repository.hpp"
+#include "publish/summary_view.hpp"
 #include "publish/verification.hpp"
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
@@ -17,12 +18,16 @@ namespace edgegpu {
 
 namespace {
 
-/// Whether some summary was begun, or the one that is there has another commit for the ref.
-bool owes_summary(const Repo::Impl& target, const std::string& checksum) {
+/// Whether some summary was begun, or the one that is there is not that of the refs and deltas:
+/// of any, since other programs may have changed them, and clients go by it.
+bool owes_summary(const Repo::Impl& target) {
     const auto locks = names_in(target.open_directory(locks_directory));
-    return !locks || std::ranges::any_of(*locks, [](const std::string& name) {
-        return name.ends_with(".summary");
-    }) || commit_in_summary(content_of(target, "summary"), target.ref) != checksum;
+    const SummaryView summary = read_summary(target.view());
+    return !locks ||
+           std::ranges::any_of(
+               *locks, [](const std::string& name) { return name.ends_with(".summary"); }) ||
+           !summary.readable || !differing_refs(target.view(), summary).empty() ||
+           !differing_deltas(target.view(), summary.deltas).empty();
 }
 
 /// Whether the summary has no signature by the key that is asked for.
@@ -108,9 +113,8 @@ void finish_releases(const Context& ctx, Stages& stages, const std::vector<Relea
     std::vector<std::string> refs;
     for (std::size_t i = 0; i < releases.size(); ++i) {
         const Repo::Impl& target = releases[i].target.impl();
-        published[i].unchanged = published[i].unchanged &&
-                                 !owes_summary(target, published[i].commit.checksum) &&
-                                 !owes_signature(target, signer);
+        published[i].unchanged =
+            published[i].unchanged && !owes_summary(target) && !owes_signature(target, signer);
         refs.push_back(target.ref);
     }
     if (std::ranges::all_of(published, &PublishedRef::unchanged)) {

@@ -293,6 +293,10 @@ Resolution read_lockfile(const std::filesystem::path& path) {
     }
     const LockTable head(file, root);
     const std::int64_t format = head.number("format");
+    if (format > lock_format) {
+        throw head.complain("format", "is of a newer edgegpu: this one reads 1 and 2")
+            .hinted("use that edgegpu; a lockfile that this one makes anew has other versions");
+    }
     if (format != 1 && format != lock_format) {
         throw head.complain("format", "is not supported: this edgegpu reads 1 and 2");
     }

@@ -150,10 +150,11 @@ Error not_found(std::string_view program) {
 
 Error no_sandbox(std::string_view program, std::string_view line) {
     return error("cannot run '{}' in a sandbox: {}", program, line.substr(bubblewrap_failed.size()))
-        .hinted(
-            "programs that read untrusted files run under bubblewrap, which needs user "
-            "namespaces (sysctl kernel.unprivileged_userns_clone=1); in a container: "
-            "docs/pipelines.md");
+        .hinted(line.find("Unknown option") != std::string_view::npos
+                    ? "bubblewrap 0.5 or newer is needed: bwrap --version"
+                    : "programs that read untrusted files run under bubblewrap, which needs user "
+                      "namespaces (sysctl kernel.unprivileged_userns_clone=1); in a container: "
+                      "docs/pipelines.md");
 }
 
 /// Throws if the program was not started.
