@@ -1,5 +1,7 @@
 #include "bundles/json_value.hpp"
 
+#include "support/ranges.hpp"
+
 namespace edgegpu {
 
 using nlohmann::json;
@@ -51,13 +53,8 @@ const std::vector<json>& items_at(const json& object,
 
 std::vector<std::string> texts_at(const json& object,
                                   std::initializer_list<std::string_view> path) {
-    std::vector<std::string> texts;
-    for (const json& item : items_at(object, path)) {
-        if (item.is_string()) {
-            texts.push_back(item.get<std::string>());
-        }
-    }
-    return texts;
+    return mapped_if(items_at(object, path), &json::is_string,
+                     [](const json& item) { return item.get<std::string>(); });
 }
 
 }  // namespace edgegpu

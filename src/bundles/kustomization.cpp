@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 #include "yaml/yaml.hpp"
 
@@ -221,11 +222,7 @@ private:
         if (target == ".." || target.starts_with("../")) {
             return error_at(where, "\"{}\" is outside of the bundle", entry).hinted(only);
         }
-        std::vector<std::string> names;
-        for (const auto& [name, content] : bundle_.files) {
-            names.push_back(name);
-        }
-        const std::string near = near_names_hint(target, names);
+        const std::string near = near_names_hint(target, keys_of(bundle_.files));
         return error_at(where, "\"{}\" is not in the bundle", entry)
             .hinted(near.empty() ? "add the file, or remove the entry" : near);
     }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "support/ranges.hpp"
 #include "support/text/number.hpp"
 
 namespace edgegpu {
@@ -113,11 +114,9 @@ std::optional<double> factor_of(std::string_view suffix) {
 }  // namespace
 
 std::string pointer_step(std::string_view key) {
-    std::string step;
-    for (const char c : key) {
-        step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    }
-    return step;
+    return sum_of(key, [](char c) {
+        return c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    });
 }
 
 bool is_workload(const KubeObject& object) {
@@ -155,11 +154,9 @@ std::vector<PodContainer> containers_of(const json& pod) {
 }
 
 std::vector<PodTemplate> pods_of(const std::vector<KubeObject>& objects) {
-    std::vector<BundleObject> all;
-    all.reserve(objects.size());
-    for (const KubeObject& object : objects) {
-        all.push_back({nullptr, &object});
-    }
+    const std::vector<BundleObject> all = mapped(objects, [](const KubeObject& object) {
+        return BundleObject{nullptr, &object};
+    });
     return pods_of(all);
 }
 

@@ -8,6 +8,7 @@
 #include "bundles/pods.hpp"
 #include "oci/reference.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -23,11 +24,9 @@ std::string hint_for_pattern(const std::string& glob, const std::vector<WantedIm
     if (wanted.empty()) {
         return "neither a bundle nor microshift-release-info names an image: remove embed_images";
     }
-    std::vector<std::string> repositories;
-    repositories.reserve(wanted.size());
-    for (const WantedImage& image : wanted) {
-        repositories.emplace_back(parts_of_image_name(image.name).repository);
-    }
+    std::vector<std::string> repositories = mapped(wanted, [](const WantedImage& image) {
+        return std::string(parts_of_image_name(image.name).repository);
+    });
     repositories.erase(std::unique(repositories.begin(), repositories.end()), repositories.end());
     std::string plain(parts_of_image_name(glob).repository);
     std::erase(plain, '*');

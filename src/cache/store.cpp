@@ -14,6 +14,7 @@
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -59,13 +60,10 @@ json to_json(const Remark& remark) {
 }
 
 std::vector<Remark> remarks_of(const json& seal) {
-    std::vector<Remark> remarks;
-    for (const json& remark : seal.at("remarks")) {
-        remarks.push_back({static_cast<Remark::Kind>(remark.at("kind").get<int>()),
-                           remark.at("text").get<std::string>(),
-                           remark.at("item").get<std::string>()});
-    }
-    return remarks;
+    return mapped(seal.at("remarks"), [](const json& remark) {
+        return Remark{static_cast<Remark::Kind>(remark.at("kind").get<int>()),
+                      remark.at("text").get<std::string>(), remark.at("item").get<std::string>()};
+    });
 }
 
 /// The files that the seal lists; nothing if one differs from what was sealed.
@@ -188,15 +186,11 @@ void NewEntry::keep(const std::vector<Remark>& remarks) {
     for (const auto& [name, file] : files_) {
         files.push_back({{"name", name}, {"size", file.first}, {"sha256", file.second}});
     }
-    json said = json::array();
-    for (const Remark& remark : remarks) {
-        said.push_back(to_json(remark));
-    }
     const json seal = {{"format", entry_format},
                        {"kind", kind_.name},
                        {"key", key_},
                        {"files", std::move(files)},
-                       {"remarks", std::move(said)}};
+                       {"remarks", mapped(remarks, to_json)}};
     const std::string text = seal.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
     write_file(temporary_ / seal_name, text + sha256_hex(text) + '\n');
     remove_tree(place_);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/fields/blueprint.hpp"
+#include "support/ranges.hpp"
 #include "transfer/url.hpp"
 
 namespace edgegpu {
@@ -79,11 +80,7 @@ ordered_json value_json(const std::optional<Value>& value) {
 
 template <Shown shown, typename Value>
 ordered_json value_json(const std::vector<Value>& values) {
-    ordered_json list = ordered_json::array();
-    for (const Value& value : values) {
-        list.push_back(value_json<shown>(value));
-    }
-    return list;
+    return mapped(values, [&](const Value& value) { return value_json<shown>(value); });
 }
 
 template <Shown shown, typename Value>

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/toml/mistakes.hpp"
+#include "support/ranges.hpp"
 #include "support/secrets.hpp"
 #include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
@@ -91,10 +92,7 @@ nlohmann::ordered_json mistakes_document(const Error& failure) {
     ordered_json list = ordered_json::array();
     for (const Error& single : single_errors(failure)) {
         const Mistake mistake = mistake_of(single);
-        ordered_json traces = ordered_json::array();
-        for (const std::string& trace : single.traces()) {
-            traces.push_back(hide_secrets(trace));
-        }
+        ordered_json traces = mapped(single.traces(), hide_secrets);
         list.push_back({{"file", mistake.location.file},
                         {"line", mistake.location.line},
                         {"column", mistake.location.column},

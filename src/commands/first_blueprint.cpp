@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -13,20 +14,13 @@ namespace edgegpu {
 namespace {
 
 std::string toml_array(const std::vector<std::string>& values) {
-    std::vector<std::string> quoted;
-    quoted.reserve(values.size());
-    for (const std::string& value : values) {
-        quoted.push_back(toml_string(value));
-    }
-    return fmt::format("[{}]", fmt::join(quoted, ", "));
+    return fmt::format("[{}]", fmt::join(mapped(values, toml_string), ", "));
 }
 
 std::string packages(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) {
-        text += fmt::format("\n[[packages]]\nname = {}\n", toml_string(name));
-    }
-    return text;
+    return sum_of(names, [](const std::string& name) {
+        return fmt::format("\n[[packages]]\nname = {}\n", toml_string(name));
+    });
 }
 
 std::string head(const FirstBlueprint& wanted) {

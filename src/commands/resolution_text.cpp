@@ -14,6 +14,7 @@
 #include "repository/commit_view.hpp"
 #include "support/error.hpp"
 #include "support/text/nevra.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -146,21 +147,17 @@ ordered_json package_json(const ResolvedPackage& package) {
 }
 
 ordered_json packages_json(const std::vector<ResolvedPackage>& packages) {
-    ordered_json list = ordered_json::array();
-    for (const ResolvedPackage& package : packages) {
-        list.push_back(package_json(package));
-    }
-    return list;
+    return mapped(packages, package_json);
 }
 
 ordered_json passed_over_json(const std::vector<PassedOver>& passed_over) {
     ordered_json list = ordered_json::array();
     for (const PassedOver& passed : passed_over) {
-        ordered_json advisories = ordered_json::array();
-        for (const Advisory& advisory : passed.advisories) {
-            advisories.push_back(
-                {{"id", advisory.id}, {"severity", advisory.severity}, {"cves", advisory.cves}});
-        }
+        const ordered_json advisories =
+            mapped(passed.advisories, [](const Advisory& advisory) -> ordered_json {
+                return {
+                    {"id", advisory.id}, {"severity", advisory.severity}, {"cves", advisory.cves}};
+            });
         list.push_back(
             {{"what", passed.what}, {"reason", passed.reason}, {"advisories", advisories}});
     }
@@ -263,10 +260,9 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
     if (changes) {
         text += changes_text(*changes);
     }
-    std::vector<std::string> modules;
-    for (const ResolvedModule& module : resolution.modules) {
-        modules.push_back(module.name + ":" + module.stream);
-    }
+    const std::vector<std::string> modules =
+        mapped(resolution.modules,
+               [](const ResolvedModule& module) { return module.name + ":" + module.stream; });
     if (!modules.empty()) {
         text += fmt::format("Module streams: {}\n\n", fmt::join(modules, ", "));
     }
@@ -289,27 +285,27 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
 std::string resolution_json(const Resolution& resolution, const Blueprint& blueprint,
                             const std::optional<ContentChanges>& changes,
                             const std::vector<std::string>& warnings) {
-    ordered_json modules = ordered_json::array();
-    for (const ResolvedModule& module : resolution.modules) {
-        modules.push_back({{"name", module.name},
-                           {"stream", module.stream},
-                           {"version", module.version},
-                           {"context", module.context}});
-    }
-    ordered_json repositories = ordered_json::array();
-    for (const ResolvedRepository& repository : resolution.repositories) {
-        repositories.push_back({{"id", repository.id},
-                                {"repomd_sha256", repository.repomd_sha256},
-                                {"revision_time", repository.revision_time}});
-    }
-    ordered_json images = ordered_json::array();
-    for (const ResolvedImage& image : resolution.images) {
-        images.push_back({{"name", image.name},
-                          {"source", image.source},
-                          {"digest", "sha256:" + image.digest},
-                          {"manifest", "sha256:" + image.manifest},
-                          {"bytes", image.size}});
-    }
+    const ordered_json modules =
+        mapped(resolution.modules, [](const ResolvedModule& module) -> ordered_json {
+            return {{"name", module.name},
+                    {"stream", module.stream},
+                    {"version", module.version},
+                    {"context", module.context}};
+        });
+    const ordered_json repositories =
+        mapped(resolution.repositories, [](const ResolvedRepository& repository) -> ordered_json {
+            return {{"id", repository.id},
+                    {"repomd_sha256", repository.repomd_sha256},
+                    {"revision_time", repository.revision_time}};
+        });
+    const ordered_json images =
+        mapped(resolution.images, [](const ResolvedImage& image) -> ordered_json {
+            return {{"name", image.name},
+                    {"source", image.source},
+                    {"digest", "sha256:" + image.digest},
+                    {"manifest", "sha256:" + image.manifest},
+                    {"bytes", image.size}};
+        });
     ordered_json document = {
         {"format", "edgegpu-resolve/1"},
         {"kernel", resolution.kernel.text()},
@@ -333,19 +329,18 @@ std::string resolution_json(const Resolution& resolution, const Blueprint& bluep
                               {"commit", resolution.parent->commit}};
     }
     if (changes) {
-        ordered_json list = ordered_json::array();
-        for (const PackageChange& change : changes->packages) {
-            list.push_back({{"name", change.name},
-                            {"arch", change.arch},
-                            {"before", change.before},
-                            {"now", change.now}});
-        }
+        const ordered_json list =
+            mapped(changes->packages, [](const PackageChange& change) -> ordered_json {
+                return {{"name", change.name},
+                        {"arch", change.arch},
+                        {"before", change.before},
+                        {"now", change.now}};
+            });
         document["changes"] = list;
-        ordered_json digests = ordered_json::array();
-        for (const DigestChange& change : changes->images) {
-            digests.push_back(
-                {{"name", change.name}, {"before", change.before}, {"now", change.now}});
-        }
+        const ordered_json digests =
+            mapped(changes->images, [](const DigestChange& change) -> ordered_json {
+                return {{"name", change.name}, {"before", change.before}, {"now", change.now}};
+            });
         document["image_changes"] = digests;
         if (changes->parent) {
             document["parent_change"] = {{"before", changes->parent->before},

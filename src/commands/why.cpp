@@ -7,6 +7,7 @@
 #include "execution/context.hpp"
 #include "execution/stage.hpp"
 #include "pipeline/explain_image.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -74,20 +75,18 @@ std::string answer_text(const WhyCommand& command, const PackageAnswer& answer) 
 
 std::string answer_json(const WhyCommand& command, const WhyAnswer& answer) {
     using nlohmann::ordered_json;
-    ordered_json images = ordered_json::array();
-    for (const ImageReason& image : answer.images) {
-        images.push_back(
-            {{"name", image.name}, {"in_image", image.in_image}, {"wanted_by", image.wanted_by}});
-    }
-    ordered_json installed = ordered_json::array();
-    for (const PackageReason& reason : answer.packages.installed) {
-        installed.push_back({{"nevra", reason.package.nevra.text()},
-                             {"repository", reason.package.repository},
-                             {"why", reason.package.why.text()},
-                             {"origin", reason.origin},
-                             {"chain", reason.chain},
-                             {"required_by", reason.required_by}});
-    }
+    const ordered_json images = mapped(answer.images, [](const ImageReason& image) -> ordered_json {
+        return {{"name", image.name}, {"in_image", image.in_image}, {"wanted_by", image.wanted_by}};
+    });
+    const ordered_json installed =
+        mapped(answer.packages.installed, [](const PackageReason& reason) -> ordered_json {
+            return {{"nevra", reason.package.nevra.text()},
+                    {"repository", reason.package.repository},
+                    {"why", reason.package.why.text()},
+                    {"origin", reason.origin},
+                    {"chain", reason.chain},
+                    {"required_by", reason.required_by}};
+        });
     const ordered_json document = {{"format", "edgegpu-why/1"},
                                    {"package", command.package},
                                    {"installed", installed},

@@ -25,6 +25,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 #include "support/text/shell_text.hpp"
 
 namespace edgegpu {
@@ -66,13 +67,10 @@ using Staged = std::unordered_set<std::string>;
 std::vector<const NamedFile*> missing_files(const std::vector<NamedFile>& files,
                                             const Staging& staging, const Staged& staged) {
     std::unordered_set<std::string_view> seen;
-    std::vector<const NamedFile*> missing;
-    for (const NamedFile& file : files) {
-        if (seen.insert(file.object).second && !staged.contains(file.object) &&
-            !staging.repository_has(file.object)) {
-            missing.push_back(&file);
-        }
-    }
+    std::vector<const NamedFile*> missing = pointers_to(files, [&](const NamedFile& file) {
+        return seen.insert(file.object).second && !staged.contains(file.object) &&
+               !staging.repository_has(file.object);
+    });
     std::ranges::stable_sort(missing, [](const NamedFile* a, const NamedFile* b) {
         return a->entry->size > b->entry->size;
     });

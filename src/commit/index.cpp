@@ -16,6 +16,7 @@
 #include "support/files/file.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -133,21 +134,15 @@ void ObjectIndex::compact(const Context& ctx) {
     std::ranges::sort(lines);
     // Not std::ranges::unique: clang 14 cannot compile that of GCC 12.
     lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-    std::string all;
-    for (const std::string& line : lines) {
-        all += line;
-    }
-    write_file(path_, all);
+    write_file(path_, sum_of(lines));
 }
 
 void ObjectIndex::append(const Context& ctx) {
     // Sorted, so that the file does not depend on the order of threads.
     std::ranges::sort(added_);
     const Fd file = open_locked(ctx, path_);
-    std::string all = ends_incomplete(file.get(), path_.string()) ? "\n" : "";
-    for (const std::string& line : added_) {
-        all += line;
-    }
+    const std::string all =
+        (ends_incomplete(file.get(), path_.string()) ? "\n" : "") + sum_of(added_);
     added_.clear();
     if (!write_all(file.get(), all)) {
         throw write_error(path_.parent_path().string(), path_.string(), errno);

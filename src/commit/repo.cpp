@@ -15,6 +15,7 @@
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 #include "support/text/ref_path.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
@@ -226,11 +227,7 @@ void require_links(const Repo::Impl& repo) {
 }
 
 std::string file_name(const std::string& ref) {
-    std::string name;
-    for (const char c : ref) {
-        name += c == '/' ? "%2F" : std::string(1, c);
-    }
-    return name;
+    return sum_of(ref, [](char c) { return c == '/' ? "%2F" : std::string(1, c); });
 }
 
 }  // namespace

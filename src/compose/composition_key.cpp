@@ -9,6 +9,7 @@
 #include "rootfs/shims.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -74,11 +75,7 @@ void write_record(const Context& ctx, const std::string& name,
 }
 
 std::vector<std::string> names_of(const Numbers& numbers) {
-    std::vector<std::string> names;
-    for (const auto& [name, number] : numbers) {
-        names.push_back(name);
-    }
-    return names;
+    return keys_of(numbers);
 }
 
 /// The numbers of `names`; nothing if one is missing.

@@ -15,6 +15,7 @@
 #include "disk/kernel_layout.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -334,10 +335,8 @@ void write_volume(Ext4Writer& writer, const FileTree& tree, const ImageLabels& l
 
 std::uint64_t bytes_of(const CommitObjects& objects) {
     constexpr std::uint64_t unit = 4096;
-    std::uint64_t blocks = 0;
-    for (const CommitFile& file : objects.files()) {
-        blocks += (file.size + unit - 1) / unit;
-    }
+    std::uint64_t blocks = sum_of(
+        objects.files(), [&](const CommitFile& file) { return (file.size + unit - 1) / unit; });
     for (const MetadataObject& object : objects.metadata()) {
         blocks += (object.content.size() + unit - 1) / unit;
     }

@@ -8,6 +8,7 @@
 
 #include "embedded_grub.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
 
@@ -109,10 +110,8 @@ std::string grub_argument(const std::string& argument) {
 }
 
 std::string loader_grub_cfg(const GrubEntry& entry, std::string_view boot_uuid) {
-    std::string options;
-    for (const std::string& argument : entry.arguments) {
-        options += ' ' + grub_argument(argument);
-    }
+    const std::string options = sum_of(
+        entry.arguments, [](const std::string& argument) { return ' ' + grub_argument(argument); });
     std::string text = fmt::format(
         "menuentry {} --class gnu-linux --class gnu --class os --unrestricted 'ostree-0-{}' {{\n"
         "load_video\n"

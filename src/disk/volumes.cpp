@@ -21,6 +21,7 @@
 #include "support/files/directory.hpp"
 #include "support/files/file_content.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 #include "support/text/deployed_path.hpp"
 #include "support/text/text.hpp"
 
@@ -61,10 +62,8 @@ void shrink_volumes(const DiskRequest& request, const CommitView& commit,
             "file system {} to the size of its partition",
             commit.info().name, growing->name());
     }
-    std::uint64_t injected = 0;
-    for (const Injected& one : request.injection) {
-        injected += one.content.size() + swap_header;
-    }
+    const std::uint64_t injected = sum_of(
+        request.injection, [&](const Injected& one) { return one.content.size() + swap_header; });
     const std::uint64_t least = (least_content + injected + mib - 1) / mib * mib;
     for (const Volume& volume : request.volumes) {
         const auto partition = std::ranges::find(partitions, volume.name(), &Partition::name);

@@ -14,6 +14,7 @@
 #include "sandbox/tool.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
+#include "support/ranges.hpp"
 #include "support/text/number.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
@@ -136,10 +137,7 @@ Finding try_kvm(const Context& ctx) {
 }  // namespace
 
 std::vector<Finding> find_programs(const Context& ctx) {
-    std::vector<Finding> findings;
-    for (const Purpose& purpose : purposes) {
-        findings.push_back(find_purpose(purpose));
-    }
+    std::vector<Finding> findings = mapped(purposes, find_purpose);
     findings.push_back(tried("container images", [&] { return find_skopeo(ctx); }));
     findings.push_back(tried("uploads", [&] {
         const RcloneProgram rclone = find_rclone(ctx);

@@ -14,6 +14,7 @@
 #include "execution/program_path.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -47,11 +48,7 @@ constexpr const char* staged_variable = "EDGEGPU_STAGED";
 
 /// A path as the value of a macro.
 std::string macro_value(const fs::path& path) {
-    std::string value;
-    for (const char c : path.string()) {
-        value += c == '%' ? "%%" : std::string(1, c);
-    }
-    return value;
+    return sum_of(path.string(), [](char c) { return c == '%' ? "%%" : std::string(1, c); });
 }
 
 /// Programs run with what they need, and nothing of the user's settings.

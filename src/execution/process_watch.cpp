@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "support/ranges.hpp"
 #include "support/text/number.hpp"
 
 namespace edgegpu {
@@ -99,11 +100,9 @@ std::uint64_t memory_of(int directory, const std::vector<std::string>& processes
 
 /// Bytes; shared memory is counted once, which takes longer.
 std::uint64_t memory_without_shares(int directory, const std::vector<std::string>& processes) {
-    std::uint64_t memory = 0;
-    for (const std::string& process : processes) {
-        memory += kibibytes(read_proc(directory, process + "/smaps_rollup"), "\nPss:");
-    }
-    return memory;
+    return sum_of(processes, [&](const std::string& process) {
+        return kibibytes(read_proc(directory, process + "/smaps_rollup"), "\nPss:");
+    });
 }
 
 bool disk_is_full(const ProcessLimits& limits) {

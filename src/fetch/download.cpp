@@ -7,6 +7,7 @@
 
 #include "resolve/metadata/metadata_download.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "transfer/mirrors.hpp"
 #include "transfer/transfer.hpp"
 #include "transfer/url.hpp"
@@ -89,11 +90,8 @@ void download_packages(const Context& ctx, const Repository& repository, const P
                                 wanted.size()))
             .hinted("run the build once without --offline");
     }
-    std::vector<WantedFile> files;
-    files.reserve(wanted.size());
-    for (const PackageFile& file : wanted) {
-        files.push_back(wanted_file(repository, file));
-    }
+    const std::vector<WantedFile> files =
+        mapped(wanted, [&](const PackageFile& file) { return wanted_file(repository, file); });
     const std::vector<std::string> mirrors = find_mirrors(ctx, repository).mirrors;
     const std::vector<TransferResult> results = transfer(ctx, repository, mirrors, files, arrived);
     for (std::size_t i = 0; i < files.size(); ++i) {

@@ -15,6 +15,7 @@
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
 #include "support/files/unpack_limit.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -100,11 +101,9 @@ private:
         require_space(ctx_.cache, size_of(layers), "image " + shown_image(image_.source),
                       ErrorKind::fetch);
         copy_missing(layers, blobs);
-        std::vector<StoredFile> result;
-        result.reserve(layers.size());
-        for (const ImageBlob& layer : layers) {
-            result.push_back(take(layer, blobs / "sha256" / layer.digest));
-        }
+        std::vector<StoredFile> result = mapped(layers, [&](const ImageBlob& layer) {
+            return take(layer, blobs / "sha256" / layer.digest);
+        });
         remove_tree(blobs);
         return result;
     }

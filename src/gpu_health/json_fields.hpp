@@ -15,6 +15,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/ranges.hpp"
+
 /// Structures as JSON objects whose members have the names of theirs: one list of members for
 /// writing and reading.
 namespace edgegpu::gpu_health {
@@ -84,11 +86,7 @@ template <typename T>
         std::apply([&](const auto&... fields) { (add(fields), ...); }, FieldsOf<T>::list);
         return object;
     } else if constexpr (IsVector<T>::value) {
-        Json array = Json::array();
-        for (const auto& one : value) {
-            array.push_back(json_of(one));
-        }
-        return array;
+        return mapped(value, [](const auto& one) { return json_of(one); });
     } else if constexpr (IsMap<T>::value) {
         Json object = Json::object();
         for (const auto& [name, one] : value) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
@@ -40,11 +41,7 @@ const AccountFile::Row* AccountFile::find(std::string_view name) const {
 }
 
 std::string AccountFile::text() const {
-    std::string text;
-    for (const Row& row : rows) {
-        text += fmt::format("{}\n", fmt::join(row, ":"));
-    }
-    return text;
+    return sum_of(rows, [](const Row& row) { return fmt::format("{}\n", fmt::join(row, ":")); });
 }
 
 AccountFile parse_accounts(std::string_view text) {
@@ -73,11 +70,7 @@ std::uint32_t account_id(const AccountFile::Row& row) {
 }
 
 std::set<std::uint32_t> account_ids(const AccountFile& file) {
-    std::set<std::uint32_t> ids;
-    for (const AccountFile::Row& row : file.rows) {
-        ids.insert(account_id(row));
-    }
-    return ids;
+    return mapped_to<std::set<std::uint32_t>>(file.rows, account_id);
 }
 
 std::map<std::uint32_t, std::string> account_names(const AccountFile& file) {
@@ -90,10 +83,8 @@ std::map<std::uint32_t, std::string> account_names(const AccountFile& file) {
 
 std::string absent_account_hint(std::string_view what, std::string_view name,
                                 const AccountFile& file) {
-    std::vector<std::string> names;
-    for (const AccountFile::Row& row : file.rows) {
-        names.push_back(row.front());
-    }
+    const std::vector<std::string> names =
+        mapped(file.rows, [](const AccountFile::Row& row) { return row.front(); });
     std::string near = near_names_hint(name, names);
     return near.empty() ? fmt::format(
                               "add the package that creates it, or create it: "

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -92,11 +93,9 @@ std::optional<std::uint32_t> id_outside(const IdMap& map, std::uint32_t id) {
 }
 
 std::string format_id_map(const IdMap& map) {
-    std::string text;
-    for (const IdExtent& extent : map) {
-        text += fmt::format("{} {} {}\n", extent.inside, extent.outside, extent.count);
-    }
-    return text;
+    return sum_of(map, [](const IdExtent& extent) {
+        return fmt::format("{} {} {}\n", extent.inside, extent.outside, extent.count);
+    });
 }
 
 IdMap map_for_user(const std::vector<IdRange>& subordinate, std::uint32_t caller) {

@@ -9,6 +9,7 @@
 #include "support/files/digest.hpp"
 #include "support/files/file_content.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -50,10 +51,8 @@ std::string block_numbers(const ByteRange& range) {
 
 std::string block_map(const Context& ctx, const std::filesystem::path& raw, const Disk& disk) {
     const std::vector<ByteRange> ranges = used_ranges(raw, disk);
-    std::uint64_t mapped = 0;
-    for (const ByteRange& range : ranges) {
-        mapped += range.size / bmap_block;
-    }
+    const std::uint64_t mapped =
+        sum_of(ranges, [&](const ByteRange& range) { return range.size / bmap_block; });
     RangeReader reader(ctx, raw);
     std::string rows;
     std::uint64_t done = 0;

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/ranges.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -58,14 +60,9 @@ void add_sources(ordered_json& document, const ImageSources& sources) {
 std::string image_provenance(const Image& image, const CommitInfo& commit,
                              const ImageRequest& request) {
     const Disk& disk = image.disk;
-    ordered_json firmware = ordered_json::array();
-    for (const Firmware one : disk.firmware) {
-        firmware.push_back(one == Firmware::uefi ? "uefi" : "bios");
-    }
-    ordered_json injected = ordered_json::array();
-    for (const Injected& one : request.disk.injection) {
-        injected.push_back(one.path);
-    }
+    const ordered_json firmware =
+        mapped(disk.firmware, [](Firmware one) { return one == Firmware::uefi ? "uefi" : "bios"; });
+    const ordered_json injected = mapped(request.disk.injection, &Injected::path);
     ordered_json document = {{"format", "edgegpu-image/1"},
                              {"edgegpu", EDGEGPU_VERSION},
                              {"file", request.output.filename().string()},

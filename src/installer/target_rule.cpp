@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/quantity.hpp"
 #include "support/text/text.hpp"
 
@@ -48,11 +49,8 @@ Property property_named(std::string_view name, std::string_view rule) {
     if (found != properties.end()) {
         return found->second;
     }
-    std::vector<std::string> names;
-    names.reserve(properties.size());
-    for (const auto& row : properties) {
-        names.emplace_back(row.first);
-    }
+    const std::vector<std::string> names =
+        mapped(properties, [](const auto& row) { return std::string(row.first); });
     const std::string near = near_names_hint(name, names);
     throw rule_error(rule, fmt::format("there is no property '{}'", name))
         .hinted(near.empty() ? std::string(target_rule_forms) : near);
@@ -134,12 +132,10 @@ TargetRule parse_target_rule(std::string_view text) {
 }
 
 std::string target_rule_lines(const TargetRule& rule) {
-    std::string lines;
-    for (const TargetCondition& condition : rule.conditions) {
-        lines += fmt::format("{} {} {}\n", name_in(properties, condition.property),
-                             name_in(operators, condition.comparison), condition.operand);
-    }
-    return lines;
+    return sum_of(rule.conditions, [&](const TargetCondition& condition) {
+        return fmt::format("{} {} {}\n", name_in(properties, condition.property),
+                           name_in(operators, condition.comparison), condition.operand);
+    });
 }
 
 }  // namespace edgegpu

@@ -16,6 +16,7 @@
 #include "support/error.hpp"
 #include "support/files/cpio_archive.hpp"
 #include "support/files/digest.hpp"
+#include "support/ranges.hpp"
 #include "support/text/nevra.hpp"
 
 namespace edgegpu {
@@ -61,11 +62,8 @@ FileColumns file_columns(const MadePackage& package) {
 }
 
 void put_texts(Header header, rpmTagVal tag, const std::vector<std::string>& values) {
-    std::vector<const char*> pointers;
-    pointers.reserve(values.size());
-    for (const std::string& value : values) {
-        pointers.push_back(value.c_str());
-    }
+    std::vector<const char*> pointers =
+        mapped(values, [](const std::string& value) { return value.c_str(); });
     headerPutStringArray(header, tag, pointers.data(), static_cast<rpm_count_t>(pointers.size()));
 }
 

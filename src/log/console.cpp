@@ -12,6 +12,7 @@
 
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -351,12 +352,9 @@ void Console::redraw() {
 
 std::vector<std::string> Console::warnings() const {
     const std::lock_guard lock(mutex_);
-    std::vector<std::string> texts;
-    texts.reserve(warnings_.size());
-    for (const Warning& warning : warnings_) {
-        texts.push_back(joined(warning.what, warning.items, warning.items.size()));
-    }
-    return texts;
+    return mapped(warnings_, [](const Warning& warning) {
+        return joined(warning.what, warning.items, warning.items.size());
+    });
 }
 
 std::vector<StageTime> Console::stage_times() const {

@@ -5,6 +5,8 @@
 #include "openpgp/armor.hpp"
 #include "openpgp/gnupg.hpp"
 #include "openpgp/packets.hpp"
+#include "support/ranges.hpp"
+#include "support/text/text.hpp"
 
 namespace edgegpu {
 
@@ -44,13 +46,9 @@ std::string signature_packets(std::string_view file, std::string& problem) {
 /// The certificates that contain the key.
 std::vector<const Certificate*> holders_of(const std::string& id,
                                            const std::vector<Certificate>& certificates) {
-    std::vector<const Certificate*> found;
-    for (const Certificate& certificate : certificates) {
-        if (!id.empty() && certificate.find(id) != nullptr) {
-            found.push_back(&certificate);
-        }
-    }
-    return found;
+    return pointers_to(certificates, [&](const Certificate& certificate) {
+        return !id.empty() && certificate.find(id) != nullptr;
+    });
 }
 
 std::string name_of(const Certificate& certificate) {
@@ -132,10 +130,7 @@ DetachedSignature check_one(const Context& ctx, std::string_view content, const 
     answer.verdict = is_weak_digest(packet->digest_algorithm) ? SignatureVerdict::weak_digest
                                                               : judge_key(*packet, holders, answer);
     if (answer.verdict == SignatureVerdict::good) {
-        std::string keys;
-        for (const Certificate* certificate : holders) {
-            keys += certificate->packets;
-        }
+        const std::string keys = sum_of(holders, &Certificate::packets);
         answer.verdict = verdict_of(ask_gnupg(ctx, content, whole.whole, keys, answer.detail));
     }
     return answer;

@@ -19,6 +19,7 @@
 #include "support/files/tar_reader.hpp"
 #include "support/glib.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -79,10 +80,7 @@ public:
 
     /// Reads the first `count` layers. Returns the commit's checksum.
     std::string run(std::size_t count) {
-        std::uint64_t packed = 0;
-        for (const StoredFile& layer : image_.layers) {
-            packed += layer.size;
-        }
+        const std::uint64_t packed = sum_of(image_.layers, &StoredFile::size);
         const UnpackLimit limit =
             UnpackLimit(most_in_layers).with(most_unpacked(packed, 1U << 30U));
         for (std::size_t i = 0; i < count; ++i) {

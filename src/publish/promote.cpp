@@ -15,6 +15,7 @@
 #include "publish/verification.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -314,11 +315,9 @@ std::vector<Promoted> plan_promotions(const Context& ctx, Stages& stages,
     stages.begin_quietly("check", "checking");
     require_different_refs(promotions);
     const RepositoryView view(promotions.front().request.repository);
-    std::vector<Promoted> result;
-    result.reserve(promotions.size());
-    for (const SignedPromotion& promotion : promotions) {
-        result.push_back(plan_one(ctx, view, promotion.request, *promotion.signer));
-    }
+    std::vector<Promoted> result = mapped(promotions, [&](const SignedPromotion& promotion) {
+        return plan_one(ctx, view, promotion.request, *promotion.signer);
+    });
     stages.end("");
     return result;
 }

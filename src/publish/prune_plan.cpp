@@ -18,6 +18,7 @@
 #include "repository/object_walk.hpp"
 #include "repository/versions.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
 
@@ -97,10 +98,8 @@ private:
 
     /// The commits that are there, and of those that are to be kept everything below.
     void require_readable() {
-        std::set<std::string> complete;
-        for (const CommitView& commit : commits_) {
-            complete.insert(commit.info().checksum);
-        }
+        const auto complete = mapped_to<std::set<std::string>>(
+            commits_, [](const CommitView& commit) { return commit.info().checksum; });
         for (const ObjectFile& file : files_) {
             if (file.type == OSTREE_OBJECT_TYPE_COMMIT) {
                 present_.insert(file.checksum);

@@ -18,6 +18,7 @@
 #include "publish/rollout.hpp"
 #include "publish/verification.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -92,12 +93,9 @@ std::vector<Release> open_releases(const Context& ctx, const RepositoryView& sou
         require_bound(commits.back(), ref);
         require_deployable(commits.back().info());
     }
-    std::vector<Release> releases;
-    releases.reserve(commits.size());
-    for (CommitView& commit : commits) {
-        releases.push_back(open_release(ctx, source, std::move(commit), request, signer));
-    }
-    return releases;
+    return mapped(commits, [&](CommitView& commit) {
+        return open_release(ctx, source, std::move(commit), request, signer);
+    });
 }
 
 /// Copies what is missing. Clients do not ask for it yet.

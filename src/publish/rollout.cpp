@@ -23,6 +23,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/glib.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -264,11 +265,8 @@ std::optional<PublishedPlan> read_plan(const RepositoryView& repository, const s
 std::vector<PlannedRelease> known_releases(const RepositoryView& repository,
                                            const std::string& ref) {
     const std::vector<CommitView> commits = complete_commits(repository);
-    std::vector<PlannedRelease> releases;
-    for (const CommitView* commit : versions_of_ref(ref, commit_of_ref(repository, ref), commits)) {
-        releases.push_back(release_of(*commit));
-    }
-    return releases;
+    return mapped(versions_of_ref(ref, commit_of_ref(repository, ref), commits),
+                  [](const CommitView* commit) { return release_of(*commit); });
 }
 
 std::set<std::string> planned_commits(const RepositoryView& repository) {

@@ -20,6 +20,7 @@
 #include "support/ed25519.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/ranges.hpp"
 #include "support/text/ref_path.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
@@ -264,11 +265,7 @@ std::string commit_of_ref(const RepositoryView& repository,
     if (const auto found = refs.find(ref); found != refs.end()) {
         return found->second;
     }
-    std::vector<std::string> names;
-    names.reserve(refs.size());
-    for (const auto& [name, checksum] : refs) {
-        names.push_back(name);
-    }
+    const std::vector<std::string> names = keys_of(refs);
     const std::string named_by_path = hint_for_ref_path(ref);
     throw error(ErrorKind::usage, "{}: there is no ref {}", repository.path(), ref)
         .hinted(!named_by_path.empty() ? named_by_path

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "support/ranges.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -84,14 +86,8 @@ void compare_advisories(Diff& diff) {
     if (!before || !after || !diff.before.packages) {
         return;
     }
-    std::set<std::string> known;
-    for (const CommitAdvisory& advisory : *before) {
-        known.insert(advisory.id);
-    }
-    std::set<std::string> replaced;
-    for (const Nevra& package : *diff.before.packages) {
-        replaced.insert(package.name);
-    }
+    auto known = mapped_to<std::set<std::string>>(*before, &CommitAdvisory::id);
+    const auto replaced = mapped_to<std::set<std::string>>(*diff.before.packages, &Nevra::name);
     for (const CommitAdvisory& advisory : *after) {
         if (std::ranges::any_of(advisory.packages,
                                 [&](const std::string& package) {

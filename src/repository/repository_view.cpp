@@ -10,6 +10,7 @@
 #include "repository/commit_view.hpp"
 #include "repository/refs.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/ref_path.hpp"
 #include "support/text/text.hpp"
 
@@ -96,19 +97,14 @@ void RepositoryView::require_own_objects() const {
 Error RepositoryView::unknown(const std::string& name,
                               const std::map<std::string, std::string>& refs) const {
     Error failure = error(ErrorKind::usage, "{}: no ref or commit \"{}\"", path_, name);
-    std::vector<std::string> names;
-    names.reserve(refs.size());
-    for (const auto& [ref, checksum] : refs) {
-        names.push_back(ref);
-    }
-    const std::vector<std::string> near = nearest_names(name, names, 3);
+    const std::vector<std::string> near = nearest_names(name, keys_of(refs), 3);
     if (const std::string hint = hint_for_ref_path(name); !hint.empty()) {
         failure.hinted(hint);
     } else if (!near.empty()) {
         failure.hinted(fmt::format("did you mean {}?", fmt::join(near, " or ")));
     } else {
-        failure.hinted(names.empty() ? "the repository has no refs"
-                                     : "existing refs: " + some_of(names, 6));
+        failure.hinted(refs.empty() ? "the repository has no refs"
+                                    : "existing refs: " + some_of(keys_of(refs), 6));
     }
     return failure;
 }

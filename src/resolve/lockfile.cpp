@@ -5,6 +5,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/files/output.hpp"
+#include "support/ranges.hpp"
 #include "support/text/enum_names.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
@@ -54,11 +55,7 @@ public:
             }
             return {};
         }
-        std::vector<std::string> values;
-        for (const toml::node& item : *array) {
-            values.push_back(**item.as_string());
-        }
-        return values;
+        return mapped(*array, [](const toml::node& item) { return **item.as_string(); });
     }
     [[nodiscard]] const toml::table& table() const { return table_; }
     [[nodiscard]] std::int64_t number(const std::string& key) const {
@@ -236,13 +233,9 @@ void append_passed_over(std::string& out, const PassedOver& passed) {
     out += fmt::format("\n[[passed_over]]\nwhat = {}\nreason = {}\n", toml_string(passed.what),
                        toml_string(passed.reason));
     for (const Advisory& advisory : passed.advisories) {
-        std::vector<std::string> cves;
-        for (const std::string& cve : advisory.cves) {
-            cves.push_back(toml_string(cve));
-        }
         out += fmt::format("\n[[passed_over.advisory]]\nid = {}\nseverity = {}\ncves = [{}]\n",
                            toml_string(advisory.id), toml_string(advisory.severity),
-                           fmt::join(cves, ", "));
+                           fmt::join(mapped(advisory.cves, toml_string), ", "));
     }
 }
 
@@ -256,13 +249,9 @@ PassedOver read_passed_over(const std::string& file, const LockTable& reader) {
 }
 
 void append_advisory(std::string& out, const FixedAdvisory& advisory) {
-    std::vector<std::string> packages;
-    for (const std::string& package : advisory.packages) {
-        packages.push_back(toml_string(package));
-    }
     out += fmt::format("\n[[advisory]]\nid = {}\nseverity = {}\npackages = [{}]\n",
                        toml_string(advisory.id), toml_string(advisory.severity),
-                       fmt::join(packages, ", "));
+                       fmt::join(mapped(advisory.packages, toml_string), ", "));
     for (const FixedAdvisory::Reference& reference : advisory.references) {
         out += fmt::format("\n[[advisory.reference]]\nurl = {}\ntitle = {}\n",
                            toml_string(reference.url), toml_string(reference.title));

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -103,18 +104,15 @@ ordered_json conditional(const std::string& from, const std::string& to, const s
 
 ordered_json conditional_edges(const RolloutPlan& plan,
                                const std::map<std::string, std::string>& versions) {
-    ordered_json list = ordered_json::array();
-    for (const BarredJump& jump : plan.barred) {
-        list.push_back(conditional(versions.at(jump.from), versions.at(jump.to), "Barred",
-                                   jump.reason, {{"type", "Always"}}));
-    }
+    ordered_json list = mapped(plan.barred, [&](const BarredJump& jump) {
+        return conditional(versions.at(jump.from), versions.at(jump.to), "Barred", jump.reason,
+                           {{"type", "Always"}});
+    });
     for (const PlanEdge& edge : plan.edges) {
         for (const LostGpus& lost : edge.lost) {
             // Clients that do not know a kind of rule do not take the edge.
-            ordered_json devices = ordered_json::array();
-            for (const std::string& id : lost.ids) {
-                devices.push_back("10de:" + id);
-            }
+            ordered_json devices =
+                mapped(lost.ids, [](const std::string& id) { return "10de:" + id; });
             list.push_back(conditional(versions.at(edge.from), versions.at(edge.to), "LostGpu",
                                        lost.reason,
                                        {{"type", "PciDevice"}, {"devices", std::move(devices)}}));

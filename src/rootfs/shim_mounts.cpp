@@ -16,6 +16,7 @@
 
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -97,11 +98,9 @@ void ShimMounts::cover(const ImageRoot& root) {
     }
     // Start over: a path may now resolve to a program that is covered under another path.
     uncover();
-    std::vector<Fd> programs;
-    for (const Cover& cover : covers_) {
-        programs.push_back(root.has_file(cover.program.path) ? root.open_path(cover.program.path)
-                                                             : Fd());
-    }
+    const std::vector<Fd> programs = mapped(covers_, [&](const Cover& cover) {
+        return root.has_file(cover.program.path) ? root.open_path(cover.program.path) : Fd();
+    });
     for (std::size_t i = 0; i < covers_.size(); ++i) {
         if (programs[i]) {
             copy(programs[i], covers_[i].program.name);

@@ -15,6 +15,7 @@
 #include "schema/formats.hpp"
 #include "schema/typed_value.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/enum_names.hpp"
 #include "support/text/number.hpp"
 
@@ -70,12 +71,7 @@ std::string expected_text(const json& schema, const std::vector<std::string>& ty
     if (schema.value("x-format", "") == enum_name(StringFormat::quantity)) {
         return "a quantity";
     }
-    std::vector<std::string_view> texts;
-    texts.reserve(types.size());
-    for (const std::string& type : types) {
-        texts.push_back(type_text(type));
-    }
-    return fmt::format("{}", fmt::join(texts, " or "));
+    return fmt::format("{}", fmt::join(mapped(types, type_text), " or "));
 }
 
 /// What is probably wrong with a scalar of another type.
@@ -319,10 +315,8 @@ private:
 std::vector<SchemaProblem> explain_failures(Definitions& definitions, const std::string& root,
                                             const json& object,
                                             const std::vector<SchemaFailure>& failures) {
-    std::set<std::vector<std::string>, PlaceOrder> places;
-    for (const SchemaFailure& failure : failures) {
-        places.insert(failure.place);
-    }
+    const auto places =
+        mapped_to<std::set<std::vector<std::string>, PlaceOrder>>(failures, &SchemaFailure::place);
     Explainer explainer(definitions, root, object);
     for (const auto& place : places) {
         if (explainer.problems.size() > max_problems) {

@@ -18,6 +18,7 @@
 #include "selinux/policy/policydb.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu::selinux {
@@ -141,10 +142,7 @@ bool replaces_any(const std::vector<ModuleText>& modules, const std::set<ModuleI
 
 /// Adds those modules of the store that `modules` does not replace.
 void add_stored(std::vector<ModuleText> stored, std::vector<ModuleText>& modules) {
-    std::set<std::string> added;
-    for (const ModuleText& module : modules) {
-        added.insert(module.name);
-    }
+    const auto added = mapped_to<std::set<std::string>>(modules, &ModuleText::name);
     for (ModuleText& module : stored) {
         if (!added.contains(module.name)) {
             modules.push_back(std::move(module));

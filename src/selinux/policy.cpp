@@ -31,6 +31,7 @@
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -183,11 +184,7 @@ void check_booleans(const SelinuxRequest& request, const StoreCopy& copy, bool v
         return;
     }
     const std::map<std::string, bool> known = copy.binary_policy().booleans();
-    std::vector<std::string> names;
-    names.reserve(known.size());
-    for (const auto& [name, value] : known) {
-        names.push_back(name);
-    }
+    const std::vector<std::string> names = keys_of(known);
     for (const auto& [name, wanted] : request.booleans) {
         const auto found = known.find(name);
         if (found == known.end()) {
@@ -309,11 +306,7 @@ PolicyResult run_transaction(const Context& ctx, const Blueprint& blueprint, Com
     inputs.modules = module_sources(blueprint.selinux, access);
     std::vector<CompiledModule> modules =
         compile_modules(ctx, inputs, copy.directory() / "modules");
-    std::vector<std::string> names;
-    names.reserve(modules.size());
-    for (const CompiledModule& module : modules) {
-        names.push_back(module.name);
-    }
+    std::vector<std::string> names = mapped(modules, &CompiledModule::name);
     for (CompiledModule& module : permissive_modules(transaction, copy.directory() / "modules")) {
         modules.push_back(std::move(module));
     }

@@ -10,6 +10,7 @@
 
 #include "support/base64.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -74,11 +75,7 @@ std::vector<std::string> read_ed25519_keys(std::string_view text) {
 }
 
 std::string ed25519_key_file(const std::vector<std::string>& keys) {
-    std::string text;
-    for (const std::string& key : keys) {
-        text += to_base64(key) + '\n';
-    }
-    return text;
+    return sum_of(keys, [](const std::string& key) { return to_base64(key) + '\n'; });
 }
 
 bool verifies_ed25519(const std::vector<std::string>& keys, std::string_view content,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/escape.hpp"
 #include "support/text/text.hpp"
 
@@ -69,11 +70,7 @@ std::string argument_of(std::string_view text) {
 }
 
 std::string doubled_percent_signs(std::string_view path) {
-    std::string doubled;
-    for (const char c : path) {
-        doubled += c == '%' ? "%%" : std::string(1, c);
-    }
-    return doubled;
+    return sum_of(path, [](char c) { return c == '%' ? "%%" : std::string(1, c); });
 }
 
 }  // namespace

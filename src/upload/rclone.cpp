@@ -16,6 +16,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 #include "upload/attempts.hpp"
@@ -179,10 +180,7 @@ RcloneRemote::Run RcloneRemote::run_until_done(
 }
 
 std::string RcloneRemote::list_file(const std::vector<std::string>& names) const {
-    std::string text;
-    for (const std::string& name : names) {
-        text += name + '\n';
-    }
+    const std::string text = sum_of(names, [](const std::string& name) { return name + '\n'; });
     const fs::path file = scratch_ / "names";
     write_file(file, text, 0600);
     return file.string();
@@ -237,13 +235,7 @@ std::vector<std::string> RcloneRemote::differing(const fs::path& directory,
             throw to_error("compare with", problem);
         }
     }
-    std::vector<std::string> others;
-    for (const std::string& name : names) {
-        if (!equal.contains(name)) {
-            others.push_back(name);
-        }
-    }
-    return others;
+    return filtered(names, [&](const std::string& name) { return !equal.contains(name); });
 }
 
 /// Of an object that came in parts, S3 knows no hash, and rclone compares with the one that it has

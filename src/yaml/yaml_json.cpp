@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "support/ranges.hpp"
 #include "support/text/number.hpp"
 
 namespace edgegpu {
@@ -111,11 +112,7 @@ json scalar_of(const YamlNode& node) {
 nlohmann::json json_of(const YamlNode& node) {
     switch (node.kind) {
         case YamlNode::Kind::sequence: {
-            json list = json::array();
-            for (const YamlNode& item : node.items) {
-                list.push_back(json_of(item));
-            }
-            return list;
+            return mapped(node.items, [](const YamlNode& item) { return json_of(item); });
         }
         case YamlNode::Kind::mapping: {
             json object = json::object();

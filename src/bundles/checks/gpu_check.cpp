@@ -15,6 +15,7 @@
 #include "bundles/pods.hpp"
 #include "gpu/gpus.hpp"
 #include "gpu/mig.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -262,10 +263,8 @@ private:
         }
         std::string message = fmt::format("wants {}:", resource);
         for (std::size_t i = 0; i < mig_.size(); ++i) {
-            std::vector<std::string> names;
-            for (const MigCapacity& each : mig_[i].profiles) {
-                names.push_back(each.profile.text());
-            }
+            const std::vector<std::string> names = mapped(
+                mig_[i].profiles, [](const MigCapacity& each) { return each.profile.text(); });
             message +=
                 fmt::format("{} {} has ", i > 0 ? "," : "", text_of_device(facts_.devices[i]));
             message += names.empty() ? "no MIG" : fmt::format("{}", fmt::join(names, ", "));

@@ -10,6 +10,7 @@
 #include "bundles/checks/selectors.hpp"
 #include "bundles/json_value.hpp"
 #include "schema/kind_problem.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -29,14 +30,10 @@ std::vector<const PodTemplate*> selected_pods(const KnownObjects& known,
                                               const std::vector<PodTemplate>& pods,
                                               const std::string& name_space, const json& selector) {
     const json wanted = without_controllers_labels(selector);
-    std::vector<const PodTemplate*> selected;
-    for (const PodTemplate& pod : pods) {
-        if (known.namespace_of(*pod.where.object) == name_space &&
-            have_labels(labels_of(pod), wanted)) {
-            selected.push_back(&pod);
-        }
-    }
-    return selected;
+    return pointers_to(pods, [&](const PodTemplate& pod) {
+        return known.namespace_of(*pod.where.object) == name_space &&
+               have_labels(labels_of(pod), wanted);
+    });
 }
 
 /// The pods of a namespace, each with its labels, for a hint.

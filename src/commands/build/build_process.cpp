@@ -14,6 +14,7 @@
 #include "execution/pipe.hpp"
 #include "support/error.hpp"
 #include "support/files/file_content.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -50,11 +51,7 @@ constexpr int progress_number = 3;
 
 BuildProcess::BuildProcess(std::vector<std::string> argv) {
     std::ranges::replace(argv, std::string("@progress"), std::to_string(progress_number));
-    std::vector<char*> words;
-    words.reserve(argv.size() + 1);
-    for (std::string& word : argv) {
-        words.push_back(word.data());
-    }
+    std::vector<char*> words = mapped(argv, [](std::string& word) { return word.data(); });
     words.push_back(nullptr);
     const Fd nothing = open_to_read("/dev/null");
     auto [output, output_end] = make_pipe(EmptyPipe::fails);

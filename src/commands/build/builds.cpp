@@ -19,6 +19,7 @@
 #include "execution/interrupt.hpp"
 #include "execution/processors.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -167,11 +168,8 @@ private:
     }
 
     void show() {
-        std::vector<std::string_view> states;
-        for (const Running& build : running_) {
-            states.emplace_back(build.state);
-        }
-        console_->progress(ended_, outcomes_.size(), fmt::format("{}", fmt::join(states, ", ")));
+        console_->progress(ended_, outcomes_.size(),
+                           fmt::format("{}", fmt::join(mapped(running_, &Running::state), ", ")));
         console_->redraw();
     }
 

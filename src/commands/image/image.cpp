@@ -19,6 +19,7 @@
 #include "repository/followed_ref.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
@@ -147,10 +148,9 @@ void try_key(Signer& signer, const ImageKey& key) {
 
 std::string image_summary(const Image& image, const CommitInfo& commit,
                           const ImageRequest& request) {
-    std::vector<std::string> firmware;
-    for (const Firmware one : image.disk.firmware) {
-        firmware.emplace_back(one == Firmware::uefi ? "UEFI" : "BIOS");
-    }
+    const std::vector<std::string_view> firmware = mapped(
+        image.disk.firmware,
+        [](Firmware one) -> std::string_view { return one == Firmware::uefi ? "UEFI" : "BIOS"; });
     std::string text = "\n";
     text += result_row("image", request.output.string());
     text += result_row(
@@ -169,10 +169,10 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
     text += result_row("starts by", fmt::format("{}", fmt::join(firmware, ", ")));
     text += result_row("arguments", fmt::format("{}", fmt::join(image.disk.kernel_arguments, " ")));
     if (!request.disk.volumes.empty()) {
-        std::vector<std::string> names;
-        for (const Volume& volume : request.disk.volumes) {
-            names.push_back(fmt::format("{} {}", volume.name(), human_size(volume.size)));
-        }
+        const std::vector<std::string> names =
+            mapped(request.disk.volumes, [](const Volume& volume) {
+                return fmt::format("{} {}", volume.name(), human_size(volume.size));
+            });
         text += result_row("volumes", fmt::format("{}", fmt::join(names, ", ")));
     }
     if (request.key) {
@@ -185,11 +185,9 @@ std::string image_summary(const Image& image, const CommitInfo& commit,
                        "it to its TPM");
     }
     if (!request.disk.injection.empty()) {
-        std::vector<std::string> paths;
-        for (const Injected& injected : request.disk.injection) {
-            paths.push_back(injected.path);
-        }
-        text += result_row("injected", fmt::format("{}", fmt::join(paths, ", ")));
+        text += result_row(
+            "injected",
+            fmt::format("{}", fmt::join(mapped(request.disk.injection, &Injected::path), ", ")));
     }
     return text;
 }

@@ -5,6 +5,7 @@
 
 #include "commands/interface/interface.hpp"
 #include "embedded_completion.hpp"
+#include "support/ranges.hpp"
 #include "support/text/shell_text.hpp"
 
 namespace edgegpu {
@@ -12,12 +13,7 @@ namespace edgegpu {
 namespace {
 
 std::string names_of(const std::vector<CommandInfo>& commands, std::string_view separator) {
-    std::vector<std::string> names;
-    names.reserve(commands.size());
-    for (const CommandInfo& command : commands) {
-        names.push_back(command.name);
-    }
-    return fmt::format("{}", fmt::join(names, separator));
+    return fmt::format("{}", fmt::join(mapped(commands, &CommandInfo::name), separator));
 }
 
 std::vector<OptionInfo> with_global(const Interface& interface, const CommandInfo& command) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands/interface/interface.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -24,10 +25,8 @@ std::string roff(std::string_view text) {
 }
 
 std::string option_entry(const OptionInfo& option) {
-    std::vector<std::string> names;
-    for (const std::string& name : option.names) {
-        names.push_back("\\fB" + roff(name) + "\\fR");
-    }
+    std::vector<std::string> names =
+        mapped(option.names, [](const std::string& name) { return "\\fB" + roff(name) + "\\fR"; });
     std::string head = fmt::format("{}", fmt::join(names, ", "));
     if (option.positional) {
         head = "\\fI" + roff(option.names.front()) + "\\fR";
@@ -39,11 +38,7 @@ std::string option_entry(const OptionInfo& option) {
 }
 
 std::string options_of(const std::vector<OptionInfo>& options) {
-    std::string text;
-    for (const OptionInfo& option : options) {
-        text += option_entry(option);
-    }
-    return text;
+    return sum_of(options, option_entry);
 }
 
 std::string synopsis(const CommandInfo& command) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "support/ranges.hpp"
+
 namespace edgegpu {
 
 namespace {
@@ -76,10 +78,7 @@ Interface describe_interface(const CLI::App& app) {
 }
 
 Error no_command(const Interface& interface, const std::vector<std::string>& rest) {
-    std::vector<std::string> names;
-    for (const CommandInfo& command : interface.commands) {
-        names.push_back(command.name);
-    }
+    const std::vector<std::string> names = mapped(interface.commands, &CommandInfo::name);
     const std::string list = fmt::format("one of {}; see edgegpu --help", fmt::join(names, ", "));
     if (rest.empty()) {
         return Error(ErrorKind::usage, "no command").hinted(list);

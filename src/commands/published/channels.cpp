@@ -11,6 +11,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/published/promotion_json.hpp"
+#include "support/ranges.hpp"
 #include "repository/commit_view.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
@@ -135,11 +136,8 @@ bool print_channels(const GlobalOptions& global, const ChannelsCommand& command,
 bool print_history(const GlobalOptions& global, const ChannelsCommand& command,
                    const ChannelHistory& history) {
     if (global.json) {
-        ordered_json list = ordered_json::array();
-        for (const ChannelCommit& commit : history.commits) {
-            list.push_back(commit_json(commit));
-        }
-        print_result(channels_json(command, "history", std::move(list), history.earlier));
+        print_result(channels_json(command, "history", mapped(history.commits, commit_json),
+                                   history.earlier));
     } else {
         std::vector<ChannelRow> rows;
         for (std::size_t i = 0; i < history.commits.size(); ++i) {

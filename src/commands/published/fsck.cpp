@@ -14,6 +14,7 @@
 #include "execution/stage.hpp"
 #include "repository/object_files.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/terminal_text.hpp"
 
@@ -67,10 +68,9 @@ std::string leftover_line(const Leftovers& left) {
 std::string way_out(const FsckReport& report, const FsckCommand& command) {
     const bool objects = std::ranges::any_of(
         report.damaged, [](const DamagedObject& one) { return !one.fault.repaired; });
-    std::string text;
-    for (const std::string& reason : report.not_repaired) {
-        text += printable_line("not repaired: " + reason) + "\n";
-    }
+    std::string text = sum_of(report.not_repaired, [](const std::string& reason) {
+        return printable_line("not repaired: " + reason) + "\n";
+    });
     if (objects && command.repair_from.empty()) {
         text += fmt::format(
             "with another repository that has these objects, such as the one that was published "
@@ -92,10 +92,7 @@ std::string fsck_text(const FsckReport& report, const FsckCommand& command) {
     if (report.leftovers) {
         text += fmt::format("leftovers: {}\n", leftover_line(*report.leftovers));
     }
-    std::vector<std::string> lines;
-    for (const DamagedObject& damaged : report.damaged) {
-        lines.push_back(damage_line(damaged));
-    }
+    std::vector<std::string> lines = mapped(report.damaged, damage_line);
     for (const FsckProblem& problem : report.problems) {
         std::string line = fmt::format("{}: {}{}", problem.subject, problem.what,
                                        problem.repaired ? "; repaired" : "");
@@ -128,10 +125,9 @@ ordered_json leftovers_json(const Leftovers& left) {
 }
 
 std::string fsck_json(const FsckReport& report, const std::string& repository) {
-    ordered_json refs = ordered_json::array();
-    for (const CheckedRef& ref : report.refs) {
-        refs.push_back({{"ref", ref.ref}, {"commit", ref.checksum}, {"versions", ref.versions}});
-    }
+    ordered_json refs = mapped(report.refs, [](const CheckedRef& ref) -> ordered_json {
+        return {{"ref", ref.ref}, {"commit", ref.checksum}, {"versions", ref.versions}};
+    });
     ordered_json damaged = ordered_json::array();
     for (const DamagedObject& one : report.damaged) {
         ordered_json item;
@@ -144,14 +140,13 @@ std::string fsck_json(const FsckReport& report, const std::string& repository) {
         item["repaired"] = fault.repaired;
         damaged.push_back(std::move(item));
     }
-    ordered_json problems = ordered_json::array();
-    for (const FsckProblem& problem : report.problems) {
-        problems.push_back({{"kind", problem.kind},
-                            {"subject", problem.subject},
-                            {"message", problem.what},
-                            {"hint", problem.hint},
-                            {"repaired", problem.repaired}});
-    }
+    ordered_json problems = mapped(report.problems, [](const FsckProblem& problem) -> ordered_json {
+        return {{"kind", problem.kind},
+                {"subject", problem.subject},
+                {"message", problem.what},
+                {"hint", problem.hint},
+                {"repaired", problem.repaired}};
+    });
     ordered_json document{
         {"format", "edgegpu-fsck/1"},      {"edgegpu", EDGEGPU_VERSION},
         {"repository", repository},        {"damaged", report.is_damaged()},

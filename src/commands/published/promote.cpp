@@ -25,6 +25,7 @@
 #include "execution/stage.hpp"
 #include "signing/signer.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/source_date.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
@@ -239,10 +240,8 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command) {
         print_result(promotions_json(promoted, command));
         return 0;
     }
-    std::string text;
-    for (const Promoted& one : promoted) {
-        text += promoted_text(one, command);
-    }
+    const std::string text =
+        sum_of(promoted, [&](const Promoted& one) { return promoted_text(one, command); });
     print_result(
         text + "\n" +
         result_row("in", std::filesystem::absolute(command.repo).lexically_normal().string()));

@@ -4,6 +4,7 @@
 
 #include "delta/static_delta.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/quantity.hpp"
 #include "support/text/terminal_text.hpp"
 
@@ -45,11 +46,8 @@ nlohmann::ordered_json delta_json(const PublishedDelta& published) {
 }  // namespace
 
 std::string delta_rows(const std::vector<PublishedDelta>& deltas) {
-    std::string text;
-    for (const PublishedDelta& delta : deltas) {
-        text += result_row("delta", delta_text(delta));
-    }
-    return text;
+    return sum_of(
+        deltas, [](const PublishedDelta& delta) { return result_row("delta", delta_text(delta)); });
 }
 
 nlohmann::ordered_json deltas_json(const std::vector<PublishedDelta>& deltas) {

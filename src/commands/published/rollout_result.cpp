@@ -12,6 +12,7 @@
 #include "commands/published/publish_result.hpp"
 #include "rollout/edges.hpp"
 #include "rollout/turns.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -162,11 +163,9 @@ std::string device_rows(const std::string& name, const std::vector<FailedDevice>
 }
 
 ordered_json devices_json(const std::vector<FailedDevice>& devices) {
-    ordered_json all = ordered_json::array();
-    for (const FailedDevice& device : devices) {
-        all.push_back({{"id", device.id}, {"reason", device.reason}});
-    }
-    return all;
+    return mapped(devices, [](const FailedDevice& device) -> ordered_json {
+        return {{"id", device.id}, {"reason", device.reason}};
+    });
 }
 
 }  // namespace
@@ -213,10 +212,9 @@ std::string rollout_text(const RolloutPlan& plan, const RolloutMoment& moment) {
 }
 
 ordered_json rollout_json(const RolloutPlan& plan, const RolloutMoment& moment) {
-    ordered_json releases = ordered_json::array();
-    for (const PlannedRelease& release : plan.releases) {
-        releases.push_back(release_json(plan, release, moment));
-    }
+    ordered_json releases = mapped(plan.releases, [&](const PlannedRelease& release) {
+        return release_json(plan, release, moment);
+    });
     ordered_json edges = ordered_json::array();
     for (const PlanEdge& edge : plan.edges) {
         ordered_json one{{"from", edge.from}, {"to", edge.to}};
@@ -225,10 +223,9 @@ ordered_json rollout_json(const RolloutPlan& plan, const RolloutMoment& moment) 
         }
         edges.push_back(std::move(one));
     }
-    ordered_json barred = ordered_json::array();
-    for (const BarredJump& jump : plan.barred) {
-        barred.push_back({{"from", jump.from}, {"to", jump.to}, {"reason", jump.reason}});
-    }
+    ordered_json barred = mapped(plan.barred, [](const BarredJump& jump) -> ordered_json {
+        return {{"from", jump.from}, {"to", jump.to}, {"reason", jump.reason}};
+    });
     return {{"serial", plan.serial},
             {"expires", iso_time(plan.expires)},
             {"expired", moment.now > plan.expires},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -57,13 +58,9 @@ bool is_excluded(const Facts& facts, std::string_view address) {
 }
 
 std::vector<const PciFunction*> gpus_of(const Facts& facts) {
-    std::vector<const PciFunction*> gpus;
-    for (const PciFunction& function : facts.functions) {
-        if (!function.virtual_function && !is_excluded(facts, function.address)) {
-            gpus.push_back(&function);
-        }
-    }
-    return gpus;
+    return pointers_to(facts.functions, [&](const PciFunction& function) {
+        return !function.virtual_function && !is_excluded(facts, function.address);
+    });
 }
 
 bool is_silent(const Facts& facts, const PciFunction& gpu) {

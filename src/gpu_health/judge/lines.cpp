@@ -1,4 +1,5 @@
 #include "gpu_health/judge/examination.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu::gpu_health {
@@ -6,18 +7,15 @@ namespace edgegpu::gpu_health {
 namespace {
 
 std::string presence_line(const Facts& facts) {
-    std::vector<std::string> gpus;
-    for (const PciFunction& gpu : facts.functions) {
-        gpus.push_back(gpu.id + " at " + gpu.address);
-    }
+    const std::vector<std::string> gpus = mapped(
+        facts.functions, [](const PciFunction& gpu) { return gpu.id + " at " + gpu.address; });
     return counted(gpus.size(), "GPU") + (gpus.empty() ? "" : " (" + listed(gpus) + ")");
 }
 
 std::string binding_line(const Facts& facts) {
-    std::vector<std::string> words;
-    for (const PciFunction& gpu : facts.functions) {
-        words.push_back(gpu.address + " to " + (gpu.driver.empty() ? "no driver" : gpu.driver));
-    }
+    const std::vector<std::string> words = mapped(facts.functions, [](const PciFunction& gpu) {
+        return gpu.address + " to " + (gpu.driver.empty() ? "no driver" : gpu.driver);
+    });
     return words.empty() ? "no GPU" : listed(words);
 }
 
@@ -41,33 +39,24 @@ std::string version_line(const Facts& facts) {
 }
 
 std::string firmware_line(const Facts& facts) {
-    std::vector<std::string> paths;
-    for (const FirmwareFile& file : facts.firmware) {
-        if (file.exists) {
-            paths.push_back(file.path);
-        }
-    }
+    const std::vector<std::string> paths =
+        mapped_if(facts.firmware, &FirmwareFile::exists, &FirmwareFile::path);
     return paths.empty() ? "no file" : listed(paths);
 }
 
 std::string nodes_line(const Facts& facts) {
-    std::vector<std::string> paths;
-    for (const DeviceNode& node : facts.nodes) {
-        if (node.exists) {
-            paths.push_back(node.path);
-        }
-    }
+    const std::vector<std::string> paths =
+        mapped_if(facts.nodes, &DeviceNode::exists, &DeviceNode::path);
     return paths.empty() ? "no device node" : listed(paths);
 }
 
 std::string library_line(const Facts& facts) {
-    std::vector<std::string> words;
-    for (const Library& library : facts.libraries) {
-        words.push_back(library.name +
-                        (library.path.empty()
-                             ? " is not there"
-                             : " " + (library.version.empty() ? library.path : library.version)));
-    }
+    const std::vector<std::string> words = mapped(facts.libraries, [](const Library& library) {
+        return library.name +
+               (library.path.empty()
+                    ? " is not there"
+                    : " " + (library.version.empty() ? library.path : library.version));
+    });
     return words.empty() ? "none was looked for" : listed(words);
 }
 
@@ -87,10 +76,8 @@ std::string nvml_line(const Nvml& nvml) {
     if (nvml.code != 0) {
         return nvml.function + " gives " + std::to_string(nvml.code);
     }
-    std::vector<std::string> names;
-    for (const NvmlGpu& gpu : nvml.gpus) {
-        names.push_back(gpu.name.empty() ? gpu.address : gpu.name);
-    }
+    const std::vector<std::string> names = mapped(
+        nvml.gpus, [](const NvmlGpu& gpu) { return gpu.name.empty() ? gpu.address : gpu.name; });
     return counted(names.size(), "GPU") + (names.empty() ? "" : " (" + listed(names) + ")") +
            (nvml.driver_version.empty() ? "" : ", driver " + nvml.driver_version);
 }
@@ -112,10 +99,9 @@ std::string condition_line(const Facts& facts) {
 }
 
 std::string cdi_line(const Cdi& cdi) {
-    std::vector<std::string> words;
-    for (const CdiSpec& spec : cdi.specs) {
-        words.push_back(spec.path + " (" + counted(spec.devices.size(), "device") + ")");
-    }
+    std::vector<std::string> words = mapped(cdi.specs, [](const CdiSpec& spec) {
+        return spec.path + " (" + counted(spec.devices.size(), "device") + ")";
+    });
     for (const std::string& hook : cdi.hooks) {
         words.push_back("hook " + hook);
     }
@@ -126,11 +112,9 @@ std::string cdi_line(const Cdi& cdi) {
 }
 
 std::string workload_line(const Facts& facts) {
-    std::vector<std::string> words;
-    for (const Workload& workload : facts.workloads) {
-        words.push_back(workload.how + ": " +
-                        (workload.end == ChildEnd::hung ? "no end" : workload.text));
-    }
+    const std::vector<std::string> words = mapped(facts.workloads, [](const Workload& workload) {
+        return workload.how + ": " + (workload.end == ChildEnd::hung ? "no end" : workload.text);
+    });
     return words.empty() ? "none is asked for" : listed(words);
 }
 

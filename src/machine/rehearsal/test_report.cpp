@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -127,11 +128,8 @@ std::string xml_case(const std::string& suite, const CheckResult& result) {
 }
 
 std::size_t count_of(const Phase& phase, Verdict verdict) {
-    std::size_t number = 0;
-    for (const CheckResult& result : phase.results) {
-        number += result.verdict == verdict ? 1 : 0;
-    }
-    return number;
+    return static_cast<std::size_t>(
+        std::ranges::count(phase.results, verdict, &CheckResult::verdict));
 }
 
 }  // namespace
@@ -167,24 +165,19 @@ std::string rehearsal_text(const Rehearsal& rehearsal, bool colored) {
 std::string rehearsal_json(const Rehearsal& rehearsal) {
     ordered_json phases = ordered_json::array();
     for (const Phase& phase : rehearsal.phases) {
-        ordered_json checks = ordered_json::array();
-        for (const CheckResult& result : phase.results) {
-            checks.push_back({{"name", result.name},
-                              {"verdict", enum_name(result.verdict)},
-                              {"text", result.text},
-                              {"notes", result.notes},
-                              {"details", result.details},
-                              {"seconds", result.seconds}});
-        }
+        const ordered_json checks =
+            mapped(phase.results, [](const CheckResult& result) -> ordered_json {
+                return {{"name", result.name},       {"verdict", enum_name(result.verdict)},
+                        {"text", result.text},       {"notes", result.notes},
+                        {"details", result.details}, {"seconds", result.seconds}};
+            });
         phases.push_back({{"name", phase.name},
                           {"commit", phase.commit},
                           {"seconds", phase.seconds},
                           {"checks", checks}});
     }
-    ordered_json records = ordered_json::array();
-    for (const std::filesystem::path& record : rehearsal.records) {
-        records.push_back(record.string());
-    }
+    const ordered_json records = mapped(
+        rehearsal.records, [](const std::filesystem::path& record) { return record.string(); });
     const ordered_json document = {{"format", "edgegpu-test/1"},
                                    {"repository", rehearsal.repository},
                                    {"ref", rehearsal.ref},

@@ -5,6 +5,7 @@
 #include "image/account_files.hpp"
 #include "report/format/diff_page.hpp"
 #include "report/format/formats.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -133,10 +134,8 @@ std::string member_changes(const AccountField& field) {
     const std::vector<std::string> after = split_members(field.after);
     const NameChanges changes =
         compare_names({before.begin(), before.end()}, {after.begin(), after.end()});
-    std::vector<std::string> parts;
-    for (const std::string& name : changes.gained) {
-        parts.push_back('+' + name);
-    }
+    std::vector<std::string> parts =
+        mapped(changes.gained, [](const std::string& name) { return '+' + name; });
     for (const std::string& name : changes.lost) {
         parts.push_back('-' + name);
     }
@@ -158,10 +157,10 @@ void show_accounts(DiffPage& page, const std::vector<AccountChange>& accounts, c
     PageRows rows;
     for (const AccountChange& account : accounts) {
         counts.add(account.change);
-        std::vector<std::string> fields;
-        for (const AccountField& field : account.fields) {
-            fields.push_back(field_text(field, account.change == "changed"));
-        }
+        const std::vector<std::string> fields =
+            mapped(account.fields, [&](const AccountField& field) {
+                return field_text(field, account.change == "changed");
+            });
         rows.push_back({DiffPage::sign(account.change), account.name,
                         fmt::format("{}", fmt::join(fields, ", "))});
     }
@@ -230,13 +229,10 @@ void show_labels(DiffPage& page, const std::vector<LabelChange>& labels) {
         return;
     }
     page.subsection("labels", counted(labels.size(), "path") + " with another label");
-    std::vector<std::string> lines;
-    lines.reserve(labels.size());
-    for (const LabelChange& label : labels) {
-        lines.push_back(fmt::format("{}  {} -> {}", label.path,
-                                    label.before.empty() ? "none" : label.before,
-                                    label.after.empty() ? "none" : label.after));
-    }
+    const std::vector<std::string> lines = mapped(labels, [](const LabelChange& label) {
+        return fmt::format("{}  {} -> {}", label.path, label.before.empty() ? "none" : label.before,
+                           label.after.empty() ? "none" : label.after);
+    });
     page.lines("~", lines, rule_lines_shown);
 }
 

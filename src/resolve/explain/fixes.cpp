@@ -12,6 +12,7 @@
 #include "resolve/solve/filtered.hpp"
 #include "resolve/solve/requests.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/source_location.hpp"
 #include "support/text/text.hpp"
 
@@ -131,10 +132,8 @@ private:
                 set_version(index, name, pool_.version(versions.front()));
             }
         }
-        std::vector<std::string> others;
-        for (const auto& entry : packages_with_program(pool_, request.spec)) {
-            others.push_back(entry.first);
-        }
+        std::vector<std::string> others = mapped(packages_with_program(pool_, request.spec),
+                                                 [](const auto& entry) { return entry.first; });
         if (others.empty()) {
             others = nearest_names(request.spec, pool_.visible_names(), 3);
         }
@@ -146,10 +145,7 @@ private:
 
     void unknown_groups() {
         const Comps& comps = failed_.universe.comps();
-        std::vector<std::string> ids;
-        for (const auto& entry : comps.groups) {
-            ids.push_back(entry.first);
-        }
+        std::vector<std::string> ids = keys_of(comps.groups);
         for (const auto& entry : comps.environments) {
             ids.push_back(entry.first);
         }
@@ -245,10 +241,8 @@ private:
             }
         }
         if (streams.empty()) {
-            std::set<std::string> names;
-            for (const ModuleStream& stream : catalogue.streams) {
-                names.insert(stream.id.name);
-            }
+            auto names = mapped_to<std::set<std::string>>(
+                catalogue.streams, [](const ModuleStream& stream) { return stream.id.name; });
             for (const std::string& near :
                  nearest_names(request.name, {names.begin(), names.end()}, 2)) {
                 Fix& fix = keep(text_.set_key(request.location, "name", toml_string(request.name),

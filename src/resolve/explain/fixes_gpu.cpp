@@ -8,6 +8,7 @@
 #include "resolve/gpu/kmp_name.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/solve/filtered.hpp"
+#include "support/ranges.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -167,10 +168,8 @@ bool concerns_gpu(const Failed& failed) {
 }  // namespace
 
 std::set<unsigned> driver_branches(const Universe& universe) {
-    std::set<unsigned> found;
-    for (const std::string& stream : universe.catalogue().stream_names(driver_module)) {
-        found.insert(branch_of(stream));
-    }
+    auto found =
+        mapped_to<std::set<unsigned>>(universe.catalogue().stream_names(driver_module), branch_of);
     const PackagePool& pool = universe.pool();
     for (const Id id : pool.packages()) {
         const std::string name = pool.name(id);

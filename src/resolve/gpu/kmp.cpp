@@ -11,6 +11,7 @@
 #include "resolve/solve/kernel.hpp"
 #include "support/error.hpp"
 #include "support/text/nevra.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -140,10 +141,8 @@ private:
     void keep_flavour() {
         const std::string& kernel = blueprint_.kernel.name;
         const std::string flavour = kernel.substr(kernel.find('-') + 1);
-        std::set<std::string> others;
-        for (const Id id : packages_) {
-            others.insert(name(id).flavour);
-        }
+        const auto others =
+            mapped_to<std::set<std::string>>(packages_, [&](Id id) { return name(id).flavour; });
         for (const std::string& out : keep([&](Id id) { return name(id).flavour == flavour; })) {
             refused_[out] = fmt::format("it is for another flavour of the kernel than {}", kernel);
         }

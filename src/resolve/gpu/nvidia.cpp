@@ -11,6 +11,7 @@
 
 #include "resolve/gpu/devices.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/nevra.hpp"
 
 namespace edgegpu {
@@ -100,14 +101,10 @@ void add_profile(const PackagePool& pool, const NvidiaRequest& request, const Mo
                  Jobs& jobs) {
     const auto profile = stream.profiles.find(request.profile);
     if (profile == stream.profiles.end()) {
-        std::vector<std::string> names;
-        for (const auto& entry : stream.profiles) {
-            names.push_back(entry.first);
-        }
         throw error(ErrorKind::unsolvable, "module {}:{} has no profile '{}'", stream.id.name,
                     stream.id.stream, request.profile)
             .traced(requested_at(request))
-            .hinted(fmt::format("its profiles: {}", fmt::join(names, ", ")));
+            .hinted(fmt::format("its profiles: {}", fmt::join(keys_of(stream.profiles), ", ")));
     }
     const Reason why{Reason::Kind::profile, stream.id.name, stream.id.stream, request.profile};
     for (const std::string& name : profile->second) {

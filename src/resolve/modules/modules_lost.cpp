@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/number.hpp"
 #include "support/text/text.hpp"
 
@@ -136,11 +137,8 @@ private:
     }
 
     [[nodiscard]] std::string path() const {
-        std::string text;
-        for (const Level& level : levels_) {
-            text += level.mapping ? "/" + level.key : "/-";
-        }
-        return text;
+        return sum_of(levels_,
+                      [](const Level& level) { return level.mapping ? "/" + level.key : "/-"; });
     }
 
     void keep(const std::string& value) {

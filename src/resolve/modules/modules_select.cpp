@@ -5,6 +5,7 @@
 #include "resolve/modules/modules_lost.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -25,12 +26,9 @@ public:
         pool_setdisttype(pool_.get(), DISTTYPE_RPM);
         Repo* repo = repo_create(pool_.get(), "modules");
         // libsolv chooses the first of several equivalent ones.
-        std::vector<const ModuleStream*> documents;
-        for (const ModuleStream& stream : catalogue.streams) {
-            if (!passed_over(stream, requests)) {
-                documents.push_back(&stream);
-            }
-        }
+        std::vector<const ModuleStream*> documents =
+            pointers_to(catalogue.streams,
+                        [&](const ModuleStream& stream) { return !passed_over(stream, requests); });
         std::ranges::stable_sort(documents, [](const auto* a, const auto* b) {
             return solvable_name(*a) < solvable_name(*b);
         });
@@ -208,10 +206,8 @@ private:
 Error unknown_stream(const ModuleCatalogue& catalogue, const StreamRequest& request) {
     const std::vector<std::string> streams = catalogue.stream_names(request.name);
     if (streams.empty()) {
-        std::vector<std::string> modules;
-        for (const ModuleStream& stream : catalogue.streams) {
-            modules.push_back(stream.id.name);
-        }
+        const std::vector<std::string> modules =
+            mapped(catalogue.streams, [](const ModuleStream& stream) { return stream.id.name; });
         Error failure =
             error(ErrorKind::unsolvable, "no repository has a module '{}'", request.name);
         const std::vector<std::string> near = nearest_names(request.name, modules, 3);

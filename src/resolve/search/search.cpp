@@ -12,6 +12,7 @@
 #include "resolve/solve/installed.hpp"
 #include "resolve/solve/kabi.hpp"
 #include "resolve/solve/kernel.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -236,12 +237,10 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> passed_lines() const {
-        std::vector<std::string> lines;
-        for (const PassedKernel& passed : passed_over_) {
-            lines.push_back(fmt::format("kernel {} passed over: {}",
-                                        pool_.nevra(passed.kernel).text(), passed.reason));
-        }
-        return lines;
+        return mapped(passed_over_, [&](const PassedKernel& passed) {
+            return fmt::format("kernel {} passed over: {}", pool_.nevra(passed.kernel).text(),
+                               passed.reason);
+        });
     }
 
     [[nodiscard]] Error failure(const std::vector<Id>& kernels) const {

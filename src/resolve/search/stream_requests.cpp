@@ -6,6 +6,7 @@
 #include "blueprint/module_spec.hpp"
 #include "resolve/gpu/nvidia.hpp"
 #include "resolve/search/universe.hpp"
+#include "support/ranges.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -119,11 +120,9 @@ private:
                 failure.traced(lost.text());
             }
         }
-        std::vector<std::string> texts;
-        texts.reserve(streams.size());
-        for (const std::string& stream : streams) {
-            texts.push_back(fmt::format("@{}:{}", module, stream));
-        }
+        const std::vector<std::string> texts = mapped(streams, [&](const std::string& stream) {
+            return fmt::format("@{}:{}", module, stream);
+        });
         return failure.traced(fmt::format("requested at {}", location.text()))
             .hinted(fmt::format("name one: {}", fmt::join(texts, ", ")));
     }

@@ -17,6 +17,7 @@
 #include "resolve/solve/advisories.hpp"
 #include "resolve/solve/kernel.hpp"
 #include "resolve/solve/requests.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -47,10 +48,10 @@ void check_lost(const PackagePool& pool, const ModuleCatalogue& catalogue,
     if (catalogue.lost.empty()) {
         return;
     }
-    std::vector<std::pair<std::string, std::string>> packages;
-    for (const Id id : chosen.solution.packages) {
-        packages.emplace_back(pool.name(id), pool.nevra_with_epoch(id));
-    }
+    const std::vector<std::pair<std::string, std::string>> packages =
+        mapped(chosen.solution.packages, [&](Id id) -> std::pair<std::string, std::string> {
+            return {pool.name(id), pool.nevra_with_epoch(id)};
+        });
     refuse_changed_by_loss(catalogue, modules, packages);
 }
 
@@ -330,12 +331,9 @@ ResolvedPackage describe_package(const PackagePool& pool, const ModuleSelection&
 std::vector<ResolvedPackage> describe_packages(const PackagePool& pool,
                                                const ModuleSelection& modules,
                                                const Solution& solution) {
-    std::vector<ResolvedPackage> packages;
-    for (const Id id : solution.packages) {
-        if (!pool.is_stand_in(id)) {
-            packages.push_back(describe_package(pool, modules, id, solution.why.at(id)));
-        }
-    }
+    std::vector<ResolvedPackage> packages = mapped_if(
+        solution.packages, [&](Id id) { return !pool.is_stand_in(id); },
+        [&](Id id) { return describe_package(pool, modules, id, solution.why.at(id)); });
     std::ranges::sort(packages, [](const ResolvedPackage& left, const ResolvedPackage& right) {
         return left.nevra < right.nevra;
     });

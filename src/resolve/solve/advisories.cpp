@@ -14,6 +14,7 @@
 #include "resolve/metadata/repo_cache.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 #include "support/text/nevra.hpp"
 #include "support/text/text.hpp"
 
@@ -314,12 +315,10 @@ std::string PassedOver::text() const {
 std::vector<PassedOver> describe_passed(const Context& ctx, const PackagePool& pool,
                                         const std::string& name, Id chosen,
                                         const std::vector<PassedKernel>& passed) {
-    std::vector<PassedOver> result;
-    result.reserve(passed.size());
-    for (const PassedKernel& kernel : passed) {
-        result.push_back(
-            {fmt::format("kernel {}", pool.nevra(kernel.kernel).text()), kernel.reason, {}});
-    }
+    std::vector<PassedOver> result = mapped(passed, [&](const PassedKernel& kernel) {
+        return PassedOver{
+            fmt::format("kernel {}", pool.nevra(kernel.kernel).text()), kernel.reason, {}};
+    });
     if (passed.empty()) {
         return result;
     }

@@ -7,6 +7,7 @@
 
 #include "blueprint/distro/edge_package_set.hpp"
 #include "resolve/solve/kernel.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -101,12 +102,8 @@ std::vector<Id> outranked_kernels(const PackagePool& pool, const std::string& ke
     // "kernel-6.1*" means the kernel in kernel-core-6.1….
     const std::string core =
         glob.starts_with(stem) ? stem + "core-" + glob.substr(stem.size()) : glob;
-    std::vector<Id> kernels;
-    for (const Id id : pool.packages()) {
-        if (pool.visible(id) && is_kernel(pool, id)) {
-            kernels.push_back(id);
-        }
-    }
+    std::vector<Id> kernels =
+        filtered(pool.packages(), [&](Id id) { return pool.visible(id) && is_kernel(pool, id); });
     pool.sort_best_first(kernels);
     if (kernels.empty()) {
         return {};

@@ -12,6 +12,7 @@ extern "C" {
 #include "resolve/solve/kernel.hpp"
 #include "support/error.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -52,12 +53,8 @@ void add_installed(Pool* pool, const InstalledPackages& installed) {
 
 Id installed_kernel(const PackagePool& pool, const std::string& glob) {
     const std::string& parent = pool.installed()->name;
-    std::vector<Id> found;
-    for (const Id id : pool.packages()) {
-        if (pool.is_installed(id) && is_kernel(pool, id)) {
-            found.push_back(id);
-        }
-    }
+    std::vector<Id> found = filtered(
+        pool.packages(), [&](Id id) { return pool.is_installed(id) && is_kernel(pool, id); });
     if (found.empty()) {
         throw error(ErrorKind::unsolvable, "{}: its package database has no kernel", parent)
             .hinted("the parent has to be a bootable image that consists of packages");

@@ -8,6 +8,7 @@
 
 #include "resolve/solve/filtered.hpp"
 #include "resolve/solve/kernel.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -85,12 +86,9 @@ std::string message_of(const std::string& package, const std::string& kernel,
 /// Kernels that provide every symbol, sorted by the distance from `kernel` in the order of
 /// versions, of two equally near ones the newer first.
 std::vector<Id> fitting_kernels(const PackagePool& pool, Id package, Id kernel) {
-    std::vector<Id> kernels;
-    for (const Id id : pool.packages()) {
-        if (pool.hidden(id) != Hidden::architecture && is_kernel(pool, id)) {
-            kernels.push_back(id);
-        }
-    }
+    std::vector<Id> kernels = filtered(pool.packages(), [&](Id id) {
+        return pool.hidden(id) != Hidden::architecture && is_kernel(pool, id);
+    });
     std::sort(kernels.begin(), kernels.end(), [&](Id left, Id right) {
         const int order = pool_evrcmp(pool.get(), pool.solvable(left)->evr,
                                       pool.solvable(right)->evr, EVRCMP_COMPARE);
@@ -106,10 +104,7 @@ std::vector<Id> fitting_kernels(const PackagePool& pool, Id package, Id kernel) 
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& left, const auto& right) { return left.first < right.first; });
-    std::vector<Id> sorted;
-    std::transform(found.begin(), found.end(), std::back_inserter(sorted),
-                   [](const auto& entry) { return entry.second; });
-    return sorted;
+    return mapped(found, [](const auto& entry) { return entry.second; });
 }
 
 }  // namespace

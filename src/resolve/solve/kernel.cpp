@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/nevra.hpp"
 
 namespace edgegpu {
@@ -88,11 +89,8 @@ std::vector<Id> kernel_candidates(const PackagePool& pool, const std::string& na
     if (glob.empty()) {
         return found;
     }
-    std::vector<std::string> names;
-    names.reserve(found.size());
-    for (const Id id : found) {
-        names.push_back(pool.nevra(id).text());
-    }
+    const std::vector<std::string> names =
+        mapped(found, [&](Id id) { return pool.nevra(id).text(); });
     std::erase_if(found, [&](Id id) { return !glob_matches(pool, id, name, glob); });
     if (found.empty()) {
         throw error(ErrorKind::unsolvable, "no kernel matches '{}'", glob)

@@ -8,6 +8,7 @@
 #include "blueprint/module_spec.hpp"
 #include "resolve/modules/modules_lost.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -44,14 +45,6 @@ private:
         return fmt::format("{}:{}", stream.id.name, stream.id.stream);
     }
 
-    static std::vector<std::string> profile_names(const ModuleStream& stream) {
-        std::vector<std::string> names;
-        for (const auto& entry : stream.profiles) {
-            names.push_back(entry.first);
-        }
-        return names;
-    }
-
     static Error located(Error failure, const SourceLocation& location) {
         return failure.traced(fmt::format("requested at {}", location.text()));
     }
@@ -67,7 +60,7 @@ private:
         if (spec.profile.empty()) {
             profiles = default_profiles(newest, location);
         } else {
-            for (const std::string& name : profile_names(newest)) {
+            for (const std::string& name : keys_of(newest.profiles)) {
                 if (glob_or_any(spec.profile, name)) {
                     profiles.push_back(name);
                 }
@@ -90,7 +83,7 @@ private:
                             const SourceLocation& location) {
         Error failure = error(ErrorKind::unsolvable, "module {} has no profile '{}'", id_of(stream),
                               spec.profile);
-        const std::vector<std::string> names = profile_names(stream);
+        const std::vector<std::string> names = keys_of(stream.profiles);
         failure.hinted(names.empty() ? fmt::format("it has no profiles at all: enable it with "
                                                    "[[enabled_modules]] and name its packages")
                                      : fmt::format("its profiles: {}", fmt::join(names, ", ")));
@@ -113,14 +106,14 @@ private:
                     error(ErrorKind::unsolvable, "module {} does not have its default profile '{}'",
                           id_of(stream), profile),
                     location)
-                    .hinted(
-                        fmt::format("name a profile: {}", fmt::join(profile_names(stream), ", ")));
+                    .hinted(fmt::format("name a profile: {}",
+                                        fmt::join(keys_of(stream.profiles), ", ")));
             }
         }
         if (!profiles.empty()) {
             return profiles;
         }
-        const std::vector<std::string> names = profile_names(stream);
+        const std::vector<std::string> names = keys_of(stream.profiles);
         if (names.empty()) {
             throw located(error(ErrorKind::unsolvable, "module {} has no profiles", id_of(stream)),
                           location)

@@ -8,6 +8,7 @@
 #include "resolve/solve/module_profiles.hpp"
 #include "resolve/solve/package_set.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/source_location.hpp"
 
 namespace edgegpu {
@@ -154,10 +155,7 @@ private:
     }
 
     [[nodiscard]] Error unknown(const std::string& id, const SourceLocation& location) const {
-        std::vector<std::string> ids;
-        for (const auto& entry : comps_.groups) {
-            ids.push_back(entry.first);
-        }
+        std::vector<std::string> ids = keys_of(comps_.groups);
         for (const auto& entry : comps_.environments) {
             ids.push_back(entry.first);
         }

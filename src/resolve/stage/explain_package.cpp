@@ -11,6 +11,7 @@
 #include "resolve/search/universe.hpp"
 #include "resolve/solve/filtered.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -197,10 +198,8 @@ private:
 };
 
 Error unknown(const PackagePool& pool, const std::string& spec) {
-    std::set<std::string> names;
-    for (const Id id : pool.packages()) {
-        names.insert(pool.name(id));
-    }
+    auto names =
+        mapped_to<std::set<std::string>>(pool.packages(), [&](Id id) { return pool.name(id); });
     Error failure = error("no repository has a package '{}'", spec);
     const std::vector<std::string> near = nearest_names(spec, {names.begin(), names.end()}, 3);
     if (!near.empty()) {

@@ -15,6 +15,7 @@
 #include "resolve/stage/drift.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -167,12 +168,9 @@ bool image_matches(const Image& image, const std::string& pattern) {
 /// of both may be a typing mistake: "b.toml:7:1 has quay.io/x/app:2: did you mean that?"; or empty.
 std::string similar_image(const std::vector<ContainerRequest>& requests,
                           const ContainerRequest& absent) {
-    std::vector<std::string> others;
-    for (const ContainerRequest& other : requests) {
-        if (other.name != absent.name) {
-            others.push_back(other.name);
-        }
-    }
+    const std::vector<std::string> others = mapped_if(
+        requests, [&](const ContainerRequest& other) { return other.name != absent.name; },
+        &ContainerRequest::name);
     const std::string_view repository = parts_of_image_name(absent.name).repository;
     const auto tag = std::ranges::find_if(others, [&](const std::string& name) {
         return parts_of_image_name(name).repository == repository;

@@ -12,6 +12,7 @@
 #include "resolve/solve/requests.hpp"
 #include "resolve/stage/drift.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -77,12 +78,9 @@ std::string missing(const Universe& universe, const Blueprint& blueprint,
                            package.repository);
     }
     const PackagePool& pool = universe.pool();
-    std::vector<Id> others;
-    for (const Id id : pool.packages()) {
-        if (pool.name(id) == package.nevra.name && pool.nevra(id).arch == package.nevra.arch) {
-            others.push_back(id);
-        }
-    }
+    std::vector<Id> others = filtered(pool.packages(), [&](Id id) {
+        return pool.name(id) == package.nevra.name && pool.nevra(id).arch == package.nevra.arch;
+    });
     if (others.empty()) {
         return fmt::format("{} is gone from repository '{}'", nevra, package.repository);
     }
@@ -100,10 +98,8 @@ public:
                    const std::vector<ResolvedPackage>& locked, Drift& drift) {
         const PackagePool& pool = universe.pool();
         std::multimap<std::string, Id> places;
-        std::set<std::string> names;
-        for (const ResolvedPackage& package : locked) {
-            names.insert(package.nevra.name);
-        }
+        const auto names = mapped_to<std::set<std::string>>(
+            locked, [](const ResolvedPackage& package) { return package.nevra.name; });
         for (const Id id : pool.packages()) {
             if (names.contains(pool.name(id))) {
                 places.emplace(pool.nevra(id).text() + "@" + pool.solvable(id)->repo->name, id);

@@ -9,6 +9,7 @@
 
 #include "selinux/policy/policy_data.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu::selinux {
 
@@ -306,11 +307,7 @@ std::set<std::string> PolicyDb::types_of(std::string_view attribute) const {
 }
 
 std::set<std::string> PolicyDb::classes() const {
-    std::set<std::string> result;
-    for (const PolicyClass& tclass : data_->classes) {
-        result.insert(tclass.name);
-    }
-    return result;
+    return mapped_to<std::set<std::string>>(data_->classes, &PolicyClass::name);
 }
 
 std::set<std::string> PolicyDb::permissions_of(std::string_view tclass) const {
