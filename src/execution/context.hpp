@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <thread>
 
 #include "log/console.hpp"
 #include "log/log.hpp"
@@ -82,6 +84,15 @@ struct Context {
             if (flag != nullptr && flag->load(std::memory_order_relaxed)) {
                 throw Error(ErrorKind::interrupted, "interrupted");
             }
+        }
+    }
+
+    /// Waits for this long, unless check_cancelled() throws meanwhile.
+    void pause(std::chrono::milliseconds time) const {
+        constexpr std::chrono::milliseconds slice{50};
+        for (; time.count() > 0; time -= slice) {
+            check_cancelled();
+            std::this_thread::sleep_for(std::min(time, slice));
         }
     }
 };

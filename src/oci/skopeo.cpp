@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -168,12 +167,18 @@ std::string hint_for(const ImagePlace& place, SkopeoFailure failure) {
            "build again";
 }
 
-/// Before another attempt.
-void wait_a_little(const Context& ctx, std::chrono::milliseconds time) {
-    constexpr std::chrono::milliseconds slice{50};
-    for (; time.count() > 0; time -= slice) {
-        ctx.check_cancelled();
-        std::this_thread::sleep_for(slice);
+/// What to do about a push that failed.
+std::string push_hint(const ImagePlace& place, SkopeoFailure failure) {
+    switch (failure) {
+        case SkopeoFailure::certificate:
+            return hint_for(place, failure);
+        case SkopeoFailure::credentials:
+            return hint_for(place, failure) + "; may this user push there?";
+        case SkopeoFailure::name:
+            return "does the registry have such a repository, and create new ones?";
+        default:
+            return "is the registry running, and reachable from here? Layers that it has are not "
+                   "sent again";
     }
 }
 
@@ -243,7 +248,7 @@ std::string run_skopeo(const Context& ctx, const ImageAccess& access, const Skop
                 .hinted(task.push ? push_hint(access.place, problem.kind)
                                   : hint_for(access.place, problem.kind));
         }
-        wait_a_little(ctx, first_pause * (1 << (attempt - 1)));
+        ctx.pause(first_pause * (1 << (attempt - 1)));
     }
 }
 

@@ -1,23 +1,8 @@
 #include "upload/attempts.hpp"
 
-#include <algorithm>
-#include <thread>
-
 #include <fmt/format.h>
 
 namespace edgegpu {
-
-namespace {
-
-void pause_for(const Context& ctx, std::chrono::milliseconds time) {
-    constexpr std::chrono::milliseconds slice{50};
-    for (; time.count() > 0; time -= slice) {
-        ctx.check_cancelled();
-        std::this_thread::sleep_for(std::min(time, slice));
-    }
-}
-
-}  // namespace
 
 Attempts::Attempts(const Context& ctx, int most, std::chrono::milliseconds pause,
                    std::chrono::seconds patience)
@@ -37,7 +22,7 @@ bool Attempts::again(std::string_view failure) {
     ctx_.console->note_now(fmt::format("{}: attempt {} of {} begins in {:g} s", failure, made_,
                                        most_, seconds.count()));
     ctx_.log.info("another attempt", {{"failure", failure}, {"attempt", made_}});
-    pause_for(ctx_, pause_);
+    ctx_.pause(pause_);
     pause_ *= 2;
     return true;
 }

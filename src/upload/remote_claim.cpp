@@ -176,12 +176,8 @@ void RemoteClaim::wait(std::chrono::seconds limit) {
                                                remote_.shown(), holder, limit.count()));
         }
         // Two that have seen each other do not come back together.
-        const auto pause = std::chrono::milliseconds(between_looks) +
-                           std::chrono::milliseconds(random() % most_random_pause);
-        for (const auto end = now + pause; std::chrono::steady_clock::now() < end;) {
-            ctx_.check_cancelled();
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        }
+        ctx_.pause(std::chrono::milliseconds(between_looks) +
+                   std::chrono::milliseconds(random() % most_random_pause));
     }
 }
 
