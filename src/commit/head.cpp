@@ -32,13 +32,10 @@ std::map<std::string, std::string> visible_metadata(GVariant* commit) {
                                                       "rpmostree.rpmmd-repos"};
     const VariantHandle metadata(g_variant_get_child_value(commit, 0));
     std::map<std::string, std::string> visible;
-    for (gsize i = 0; i < g_variant_n_children(metadata.get()); ++i) {
-        const char* key = nullptr;
-        GVariant* value = nullptr;
-        g_variant_get_child(metadata.get(), i, "{&sv}", &key, &value);
-        const VariantHandle owned(value);
+    for (const auto& [key, value] : entries_of(metadata.get())) {
         if (!invisible.contains(key)) {
-            visible.emplace(key, g_variant_get_type_string(value) + std::string(bytes_of(value)));
+            visible.emplace(
+                key, g_variant_get_type_string(value.get()) + std::string(bytes_of(value.get())));
         }
     }
     return visible;

@@ -23,13 +23,6 @@ namespace {
 constexpr std::uint64_t largest_file = 1ULL << 42U;
 constexpr std::string_view damaged_hint = "the repository is damaged: check it with `ostree fsck`";
 
-std::string_view variant_bytes(GVariant* value) {
-    gsize size = 0;
-    const auto* data =
-        static_cast<const char*>(g_variant_get_fixed_array(value, &size, sizeof(char)));
-    return {data, size};
-}
-
 }  // namespace
 
 struct CommitObjects::Walk {
@@ -53,13 +46,8 @@ const CommitTree* CommitTree::find(std::string_view path) const {
 
 NodeAttributes node_attributes(const CommitPath& described, GVariant* attributes) {
     NodeAttributes node{described.mode, described.uid, described.gid, 0, {}};
-    for (gsize i = 0; attributes != nullptr && i < g_variant_n_children(attributes); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(attributes, i));
-        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
-        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        std::string_view key = variant_bytes(name.get());
-        key = key.substr(0, key.find('\0'));
-        node.attributes[std::string(key)] = variant_bytes(value.get());
+    for (auto& [key, value] : extended_attributes(attributes)) {
+        node.attributes[key] = std::move(value);
     }
     return node;
 }

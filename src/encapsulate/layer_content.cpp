@@ -44,20 +44,11 @@ std::int64_t time_of_content(const std::string& checksum) {
            latest;
 }
 
-/// The object's extended attributes without terminating zeros of their names; a device labels its
-/// files itself.
-std::vector<std::pair<std::string, std::string>> extended_attributes(const FileObject& file) {
-    std::vector<std::pair<std::string, std::string>> all;
-    for (gsize i = 0; i < g_variant_n_children(file.attributes.get()); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(file.attributes.get(), i));
-        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
-        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        std::string text(edgegpu::bytes_of(name.get()));
-        text.resize(std::min(text.find('\0'), text.size()));
-        if (text != "security.selinux") {
-            all.emplace_back(std::move(text), edgegpu::bytes_of(value.get()));
-        }
-    }
+/// The object's extended attributes; a device labels its files itself.
+std::vector<std::pair<std::string, std::string>> attributes_in_layer(const FileObject& file) {
+    std::vector<std::pair<std::string, std::string>> all =
+        extended_attributes(file.attributes.get());
+    std::erase_if(all, [](const auto& one) { return one.first == "security.selinux"; });
     return all;
 }
 
@@ -168,7 +159,7 @@ public:
                 const CommitPath& described = file.described;
                 write_verified(file, path, path_in_image(path, system()),
                                {described.mode, described.uid, described.gid,
-                                time_of_content(checksum), extended_attributes(file)});
+                                time_of_content(checksum), attributes_in_layer(file)});
             }
         }
     }

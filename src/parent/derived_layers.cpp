@@ -204,12 +204,8 @@ VariantHandle merged_metadata(const StoredImage& image, GVariant* base) {
                                                   "rpmostree.rpmdb.pkglist",
                                                   "rpmostree.advisories"};
     std::map<std::string, VariantHandle> values;
-    for (gsize i = 0; base != nullptr && i < g_variant_n_children(base); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(base, i));
-        const VariantHandle key(g_variant_get_child_value(pair.get(), 0));
-        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        values.insert_or_assign(g_variant_get_string(key.get(), nullptr),
-                                VariantHandle(g_variant_get_variant(value.get())));
+    for (auto& [key, value] : entries_of(base)) {
+        values.insert_or_assign(key, std::move(value));
     }
     for (const char* key : left_out) {
         values.erase(key);

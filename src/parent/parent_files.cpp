@@ -33,14 +33,9 @@ constexpr const char* capability_name = "security.capability";
 /// The capabilities among an object's attributes; throws for one that no image of edgegpu has.
 std::string capabilities_of(GVariant* attributes, std::string_view path) {
     std::string capabilities;
-    for (gsize i = 0; attributes != nullptr && i < g_variant_n_children(attributes); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(attributes, i));
-        const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
-        const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        std::string_view key = bytes_of(name.get());
-        key = key.substr(0, key.find('\0'));
+    for (const auto& [key, value] : extended_attributes(attributes)) {
         if (key == capability_name) {
-            capabilities = bytes_of(value.get());
+            capabilities = value;
         } else if (key != "security.selinux") {
             throw error("{} of the parent has the extended attribute {}, which would be lost", path,
                         key)

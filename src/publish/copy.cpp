@@ -161,8 +161,7 @@ VariantHandle united(GVariant* present, GVariant* more) {
     GVariantBuilder list;
     g_variant_builder_init(&list, G_VARIANT_TYPE("aay"));
     for (GVariant* from : {present, more}) {
-        for (gsize i = 0; i < g_variant_n_children(from); ++i) {
-            VariantHandle one(g_variant_get_child_value(from, i));
+        for (VariantHandle& one : children_of(from)) {
             if (std::ranges::none_of(all, [&](const VariantHandle& known) {
                     return g_variant_equal(known.get(), one.get()) != FALSE;
                 })) {
@@ -179,15 +178,13 @@ VariantHandle united(GVariant* present, GVariant* more) {
 VariantHandle merged_metadata(GVariant* present, GVariant* more) {
     GVariantDict all;
     g_variant_dict_init(&all, present);
-    for (gsize i = 0; i < g_variant_n_children(more); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(more, i));
-        const char* key = nullptr;
-        GVariant* content = nullptr;
-        g_variant_get(pair.get(), "{&sv}", &key, &content);
-        const VariantHandle value(content);
-        const VariantHandle known(g_variant_dict_lookup_value(&all, key, G_VARIANT_TYPE("aay")));
-        const bool both = known && g_variant_is_of_type(content, G_VARIANT_TYPE("aay")) != FALSE;
-        g_variant_dict_insert_value(&all, key, both ? united(known.get(), content).get() : content);
+    for (const auto& [key, value] : entries_of(more)) {
+        const VariantHandle known(
+            g_variant_dict_lookup_value(&all, key.c_str(), G_VARIANT_TYPE("aay")));
+        const bool both =
+            known && g_variant_is_of_type(value.get(), G_VARIANT_TYPE("aay")) != FALSE;
+        g_variant_dict_insert_value(&all, key.c_str(),
+                                    both ? united(known.get(), value.get()).get() : value.get());
     }
     return own(g_variant_dict_end(&all));
 }
@@ -197,18 +194,10 @@ bool is_same_metadata(GVariant* one, GVariant* other) {
     if (g_variant_n_children(one) != g_variant_n_children(other)) {
         return false;
     }
-    for (gsize i = 0; i < g_variant_n_children(one); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(one, i));
-        const char* key = nullptr;
-        GVariant* content = nullptr;
-        g_variant_get(pair.get(), "{&sv}", &key, &content);
-        const VariantHandle value(content);
-        const VariantHandle same(g_variant_lookup_value(other, key, nullptr));
-        if (!same || g_variant_equal(value.get(), same.get()) == FALSE) {
-            return false;
-        }
-    }
-    return true;
+    return std::ranges::all_of(entries_of(one), [&](const auto& entry) {
+        const VariantHandle same(g_variant_lookup_value(other, entry.first.c_str(), nullptr));
+        return same && g_variant_equal(entry.second.get(), same.get()) != FALSE;
+    });
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ GVariant* big_endian_time(std::int64_t value) {
 /// All pairs of an a{sv}, in its order, but those whose keys `left_out` names.
 template <typename LeftOut>
 void copy_pairs(GVariantBuilder& builder, GVariant* values, LeftOut&& left_out) {
-    for (gsize i = 0; values != nullptr && i < g_variant_n_children(values); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(values, i));
+    for (const VariantHandle& pair : children_of(values)) {
         const char* key = nullptr;
         g_variant_get_child(pair.get(), 0, "&s", &key);
         if (!left_out(std::string_view(key))) {

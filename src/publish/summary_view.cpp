@@ -103,8 +103,7 @@ SummaryView read_summary(const RepositoryView& repository) {
     }
     view.readable = true;
     const VariantHandle refs(g_variant_get_child_value(summary.get(), 0));
-    for (gsize i = 0; i < g_variant_n_children(refs.get()); ++i) {
-        const VariantHandle item(g_variant_get_child_value(refs.get(), i));
+    for (const VariantHandle& item : children_of(refs.get())) {
         const char* name = nullptr;
         g_variant_get_child(item.get(), 0, "&s", &name);
         const VariantHandle value(g_variant_get_child_value(item.get(), 1));

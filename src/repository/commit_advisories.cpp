@@ -38,10 +38,9 @@ std::vector<std::string> cves_in(GVariant* more) {
     std::set<std::string> found;
     const VariantHandle list(
         g_variant_lookup_value(more, "cve_references", G_VARIANT_TYPE("a(ss)")));
-    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
+    for (const VariantHandle& item : children_of(list.get())) {
         const char* url = nullptr;
         const char* title = nullptr;
-        const VariantHandle item(g_variant_get_child_value(list.get(), i));
         g_variant_get(item.get(), "(&s&s)", &url, &title);
         const std::size_t before = found.size();
         find_cves(title, found);
@@ -63,18 +62,15 @@ std::optional<std::vector<CommitAdvisory>> advisories_in(GVariant* metadata,
         return std::nullopt;
     }
     std::vector<CommitAdvisory> advisories;
-    for (gsize i = 0; i < g_variant_n_children(list.get()); ++i) {
-        const VariantHandle item(g_variant_get_child_value(list.get(), i));
+    for (const VariantHandle& item : children_of(list.get())) {
         const char* id = nullptr;
         guint32 kind = 0;
         guint32 severity = 0;
         g_variant_get(item.get(), "(&suu@as@a{sv})", &id, &kind, &severity, nullptr, nullptr);
         CommitAdvisory advisory{id, GUINT32_FROM_BE(kind), GUINT32_FROM_BE(severity), {}, {}};
         const VariantHandle packages(g_variant_get_child_value(item.get(), 3));
-        for (gsize j = 0; j < g_variant_n_children(packages.get()); ++j) {
-            const char* package = nullptr;
-            g_variant_get_child(packages.get(), j, "&s", &package);
-            advisory.packages.emplace_back(package);
+        for (const VariantHandle& package : children_of(packages.get())) {
+            advisory.packages.emplace_back(g_variant_get_string(package.get(), nullptr));
         }
         const VariantHandle more(g_variant_get_child_value(item.get(), 4));
         advisory.cves = cves_in(more.get());

@@ -17,6 +17,7 @@
 #include "repository/ostree_object.hpp"
 #include "support/ed25519.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -30,11 +31,10 @@ std::vector<CommitImage> images_in(GVariant* metadata, std::string_view commit) 
     std::vector<CommitImage> images;
     const VariantHandle list =
         metadata_value(metadata, "edgegpu.container-images", "a(sst)", commit);
-    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
+    for (const VariantHandle& item : children_of(list.get())) {
         const char* name = nullptr;
         const char* digest = nullptr;
         guint64 size = 0;
-        const VariantHandle item(g_variant_get_child_value(list.get(), i));
         g_variant_get(item.get(), "(&s&st)", &name, &digest, &size);
         images.push_back({name, digest, GUINT64_FROM_BE(size)});
     }
@@ -49,10 +49,9 @@ std::optional<std::vector<Nevra>> packages_in(GVariant* metadata, std::string_vi
         return std::nullopt;
     }
     std::vector<Nevra> packages;
-    for (gsize i = 0; i < g_variant_n_children(list.get()); ++i) {
+    for (const VariantHandle& item : children_of(list.get())) {
         std::array<const char*, 5> text{};
-        g_variant_get_child(list.get(), i, "(&s&s&s&s&s)", &text[0], &text[1], &text[2], &text[3],
-                            &text[4]);
+        g_variant_get(item.get(), "(&s&s&s&s&s)", &text[0], &text[1], &text[2], &text[3], &text[4]);
         Nevra nevra{text[0], 0, text[2], text[3], text[4]};
         std::from_chars(text[1], text[1] + std::strlen(text[1]), nevra.epoch);
         packages.push_back(std::move(nevra));
@@ -181,8 +180,7 @@ CommitDirectory CommitView::list(const CommitNode& directory, std::string_view p
     CommitDirectory found;
     for (const bool directories : {false, true}) {
         const VariantHandle items(g_variant_get_child_value(tree.get(), directories ? 1 : 0));
-        for (gsize i = 0; i < g_variant_n_children(items.get()); ++i) {
-            const VariantHandle item(g_variant_get_child_value(items.get(), i));
+        for (const VariantHandle& item : children_of(items.get())) {
             const char* name = nullptr;
             g_variant_get_child(item.get(), 0, "&s", &name);
             CommitNode node{directories, checksum_in(item.get(), 1),
@@ -362,15 +360,11 @@ bool has_signatures(GVariant* metadata) {
 }
 
 std::vector<std::string> signatures_of(GVariant* metadata, const char* key) {
-    std::vector<std::string> signatures;
     const VariantHandle list(metadata == nullptr
                                  ? nullptr
                                  : g_variant_lookup_value(metadata, key, G_VARIANT_TYPE("aay")));
-    for (gsize i = 0; list && i < g_variant_n_children(list.get()); ++i) {
-        const VariantHandle one(g_variant_get_child_value(list.get(), i));
-        signatures.emplace_back(bytes_of(one.get()));
-    }
-    return signatures;
+    return mapped(children_of(list.get()),
+                  [](const VariantHandle& one) { return std::string(bytes_of(one.get())); });
 }
 
 }  // namespace edgegpu

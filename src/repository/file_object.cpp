@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "support/files/digest.hpp"
 #include "support/files/file_content.hpp"
 #include "support/handles.hpp"
+#include "support/ranges.hpp"
 
 namespace edgegpu {
 
@@ -223,20 +223,23 @@ std::string checksum_of(const FileObject& object, GlibFailure& failure) {
     return digest.hex();
 }
 
-void read_attributes(GVariant* attributes, CommitPath& path) {
-    for (gsize i = 0; i < g_variant_n_children(attributes); ++i) {
-        const VariantHandle pair(g_variant_get_child_value(attributes, i));
+std::vector<std::pair<std::string, std::string>> extended_attributes(GVariant* attributes) {
+    return mapped(children_of(attributes), [](const VariantHandle& pair) {
         const VariantHandle name(g_variant_get_child_value(pair.get(), 0));
         const VariantHandle value(g_variant_get_child_value(pair.get(), 1));
-        // In commits of libostree, name and label end with a NUL.
-        std::string_view key = bytes_of(name.get());
-        key = key.substr(0, key.find('\0'));
+        const std::string_view key = bytes_of(name.get());
+        return std::pair(std::string(key.substr(0, key.find('\0'))),
+                         std::string(bytes_of(value.get())));
+    });
+}
+
+void read_attributes(GVariant* attributes, CommitPath& path) {
+    for (const auto& [key, value] : extended_attributes(attributes)) {
         if (key == "security.selinux") {
-            const std::string_view label = bytes_of(value.get());
-            path.label = label.substr(0, label.find('\0'));
+            // In commits of libostree, it ends with a NUL, as names do.
+            path.label = value.substr(0, value.find('\0'));
         } else {
-            path.attributes +=
-                fmt::format("{}:{}:{}:", key, bytes_of(value.get()).size(), bytes_of(value.get()));
+            path.attributes += fmt::format("{}:{}:{}:", key, value.size(), value);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "repository/commit_view.hpp"
 #include "support/glib.hpp"
@@ -38,6 +40,11 @@ struct FileObject {
 /// that is not possible (G_IO_ERROR_PARTIAL_INPUT: it is truncated), or the content has another
 /// size than the object says.
 [[nodiscard]] std::string checksum_of(const FileObject& object, GlibFailure& failure);
+
+/// The names (without the NUL that libostree ends them with) and values in an `a(ayay)`; none in a
+/// null one.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> extended_attributes(
+    GVariant* attributes);
 
 /// Reads the label and other attributes from an `a(ayay)` into `path`.
 void read_attributes(GVariant* attributes, CommitPath& path);

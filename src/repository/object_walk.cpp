@@ -94,8 +94,7 @@ void ObjectWalk::read_level(const std::vector<TreeObject>& level, std::vector<Tr
             }
             const VariantHandle items(
                 g_variant_get_child_value(trees[i].get(), directories ? 1 : 0));
-            for (gsize n = 0; n < g_variant_n_children(items.get()); ++n) {
-                const VariantHandle item(g_variant_get_child_value(items.get(), n));
+            for (const VariantHandle& item : children_of(items.get())) {
                 const char* name = nullptr;
                 g_variant_get_child(item.get(), 0, "&s", &name);
                 const std::string path = path_below(level[i].path, name);

@@ -8,6 +8,7 @@
 
 #include "support/error.hpp"
 #include "support/files/file.hpp"
+#include "support/ranges.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -140,13 +141,9 @@ std::optional<std::vector<std::string>> metadata_texts(GVariant* metadata, const
     if (!value) {
         return std::nullopt;
     }
-    std::vector<std::string> texts;
-    for (gsize i = 0; i < g_variant_n_children(value.get()); ++i) {
-        const char* text = nullptr;
-        g_variant_get_child(value.get(), i, "&s", &text);
-        texts.push_back(checked_text(text, key, commit));
-    }
-    return texts;
+    return mapped(children_of(value.get()), [&](const VariantHandle& text) {
+        return checked_text(g_variant_get_string(text.get(), nullptr), key, commit);
+    });
 }
 
 }  // namespace edgegpu

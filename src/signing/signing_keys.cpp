@@ -35,12 +35,16 @@ bool is_bound_to(GVariant* commit, const std::string& ref) {
     return ref == g_variant_get_string(bound.get(), nullptr);
 }
 
+/// A commit or summary; null if it is none, or too large.
+VariantHandle variant_to_sign(const GVariantType* type, std::string_view bytes) {
+    return bytes.size() > commit_limit ? nullptr : variant_from(type, bytes);
+}
+
 /// The commit of `ref` in a summary, hexadecimal; empty if it has none or several.
 std::string commit_in_parsed(GVariant* summary, const std::string& ref) {
     const VariantHandle refs(g_variant_get_child_value(summary, 0));
     std::string found;
-    for (gsize i = 0; i < g_variant_n_children(refs.get()); ++i) {
-        const VariantHandle item(g_variant_get_child_value(refs.get(), i));
+    for (const VariantHandle& item : children_of(refs.get())) {
         const char* name = nullptr;
         GVariant* bytes = nullptr;
         g_variant_get_child(item.get(), 0, "&s", &name);
@@ -73,9 +77,7 @@ bool is_object_file(std::string_view bytes) {
 
 std::string commit_in_summary(std::string_view summary, const std::string& ref) {
     const VariantHandle parsed =
-        summary.size() > commit_limit
-            ? nullptr
-            : variant_from(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
+        variant_to_sign(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
     return parsed ? commit_in_parsed(parsed.get(), ref) : std::string();
 }
 
@@ -125,9 +127,7 @@ Signatures SigningKeys::sign_commit(std::string_view object) {
         throw refused("a commit: the blueprint names no GPG key");
     }
     const VariantHandle commit =
-        object.size() > commit_limit
-            ? nullptr
-            : variant_from(G_VARIANT_TYPE(OSTREE_COMMIT_GVARIANT_STRING), object);
+        variant_to_sign(G_VARIANT_TYPE(OSTREE_COMMIT_GVARIANT_STRING), object);
     if (!commit || ostree_validate_structureof_commit(commit.get(), nullptr) == FALSE) {
         throw refused("something that is not a commit");
     }
@@ -148,9 +148,7 @@ Signatures SigningKeys::sign_summary(std::string_view summary) {
         throw refused("a summary: the blueprint names no GPG key");
     }
     const VariantHandle parsed =
-        summary.size() > commit_limit
-            ? nullptr
-            : variant_from(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
+        variant_to_sign(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
     if (!parsed) {
         throw refused("something that is not a summary");
     }

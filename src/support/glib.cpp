@@ -31,4 +31,23 @@ Error GlibFailure::to_error(std::string_view repository, std::string_view what) 
                  error_ != nullptr ? error_->message : "unknown error");
 }
 
+std::vector<VariantHandle> children_of(GVariant* container) {
+    std::vector<VariantHandle> children(container == nullptr ? 0 : g_variant_n_children(container));
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        children[i].reset(g_variant_get_child_value(container, i));
+    }
+    return children;
+}
+
+std::vector<std::pair<std::string, VariantHandle>> entries_of(GVariant* dictionary) {
+    std::vector<std::pair<std::string, VariantHandle>> entries;
+    for (const VariantHandle& pair : children_of(dictionary)) {
+        const char* key = nullptr;
+        GVariant* value = nullptr;
+        g_variant_get(pair.get(), "{&sv}", &key, &value);
+        entries.emplace_back(key, value);
+    }
+    return entries;
+}
+
 }  // namespace edgegpu

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <glib-object.h>
 #include <ostree.h>
@@ -57,6 +60,12 @@ private:
 
 /// The value of this type whose bytes these are (copied); null if they are not its normal form.
 [[nodiscard]] VariantHandle variant_from(const GVariantType* type, std::string_view bytes);
+
+/// The children of a container; none of a null one.
+[[nodiscard]] std::vector<VariantHandle> children_of(GVariant* container);
+
+/// The keys and values of an a{sv}, in its order; none of a null one.
+[[nodiscard]] std::vector<std::pair<std::string, VariantHandle>> entries_of(GVariant* dictionary);
 
 /// Takes ownership of a floating variant.
 [[nodiscard]] inline VariantHandle own(GVariant* variant) {
