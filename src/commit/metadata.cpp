@@ -7,6 +7,7 @@
 
 #include "commit/object.hpp"
 #include "repository/commit_view.hpp"
+#include "repository/ostree_object.hpp"
 #include "support/text/nevra.hpp"
 
 namespace edgegpu {

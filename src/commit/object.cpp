@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
 #include "support/files/file_content.hpp"
@@ -158,27 +159,6 @@ std::string content_checksum(const Entry& entry, std::string_view header) {
 
 std::string object_path(std::string_view checksum, std::string_view extension) {
     return fmt::format("{}/{}.{}", checksum.substr(0, 2), checksum.substr(2), extension);
-}
-
-std::string checksum_bytes(std::string_view checksum) {
-    const auto digit = [](char c) -> int {
-        if (c >= '0' && c <= '9') {
-            return c - '0';
-        }
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    };
-    std::string bytes(32, '\0');
-    bool valid = checksum.size() == 64;
-    for (std::size_t i = 0; valid && i < bytes.size(); ++i) {
-        const int high = digit(checksum[2 * i]);
-        const int low = digit(checksum[2 * i + 1]);
-        valid = high >= 0 && low >= 0;
-        bytes[i] = static_cast<char>(high * 16 + low);
-    }
-    if (!valid) {
-        throw error("\"{}\" is not a SHA-256 checksum", checksum);
-    }
-    return bytes;
 }
 
 }  // namespace edgegpu

@@ -45,7 +45,4 @@ struct DirectoryContent {
 /// The path of an object below `objects/` of a repository: "ab/cdef….filez".
 [[nodiscard]] std::string object_path(std::string_view checksum, std::string_view extension);
 
-/// The 32 bytes of a checksum in hexadecimal. Throws Error for anything else.
-[[nodiscard]] std::string checksum_bytes(std::string_view checksum);
-
 }  // namespace edgegpu

@@ -113,6 +113,9 @@ std::string checksum_in(GVariant* tuple, gsize index) {
 }
 
 std::string checksum_bytes(const std::string& checksum) {
+    if (!is_sha256(checksum)) {
+        throw error("\"{}\" is not a SHA-256 checksum", checksum);
+    }
     std::string bytes(checksum_size, '\0');
     ostree_checksum_inplace_to_bytes(checksum.c_str(), reinterpret_cast<guchar*>(bytes.data()));
     return bytes;

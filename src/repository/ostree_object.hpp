@@ -32,7 +32,7 @@ namespace edgegpu {
 /// The checksum in child `index` of a tuple, in hexadecimal; empty if it is not one.
 [[nodiscard]] std::string checksum_in(GVariant* tuple, gsize index);
 
-/// A checksum in hexadecimal as its 32 bytes.
+/// The 32 bytes of a checksum in hexadecimal. Throws Error for anything else.
 [[nodiscard]] std::string checksum_bytes(const std::string& checksum);
 
 /// The value of a key of a commit's metadata, an a{sv}, of that type; null if there is none. Throws

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "repository/ostree_object.hpp"
 #include "support/commit_fixture.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
