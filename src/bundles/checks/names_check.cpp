@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bundles/json_value.hpp"
+#include "schema/formats.hpp"
 #include "schema/kind_problem.hpp"
 #include "schema/schema_problem.hpp"
 #include "support/text/dns_name.hpp"
@@ -27,21 +28,18 @@ bool is_letter_or_digit(char c) {
     return is_one_of(c, digits) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// The value of a label, or the part of a key after its prefix; at most 63 characters.
-bool is_label_text(std::string_view text) {
-    return !text.empty() && text.size() <= 63 && is_letter_or_digit(text.front()) &&
-           is_letter_or_digit(text.back()) && std::ranges::all_of(text, [](char c) {
-               return is_letter_or_digit(c) || is_one_of(c, "-_.");
-           });
+/// The part of the key of a label after its prefix.
+bool is_key_name(std::string_view text) {
+    return !text.empty() && has_format(text, StringFormat::label_value);
 }
 
 /// "app", "app.kubernetes.io/name"
 bool is_qualified_name(std::string_view text) {
     const std::size_t slash = text.find('/');
     if (slash == std::string_view::npos) {
-        return is_label_text(text);
+        return is_key_name(text);
     }
-    return is_dns_subdomain(text.substr(0, slash)) && is_label_text(text.substr(slash + 1));
+    return is_dns_subdomain(text.substr(0, slash)) && is_key_name(text.substr(slash + 1));
 }
 
 /// What the name of an object has to be; empty if it is that.
@@ -105,7 +103,7 @@ void check_labels(const BundleObject& where, const json& object, const std::stri
                          "a key is a name of at most 63 letters, digits, \"-\", \"_\" and \".\", "
                          "after \"DOMAIN/\" if it has a prefix");
         }
-        if (!value.empty() && !is_label_text(value)) {
+        if (!has_format(value, StringFormat::label_value)) {
             findings.add(where, pointer + step_of(key),
                          fmt::format("{} is not a valid value of a label", quoted_text(value)),
                          "a value is empty, or at most 63 letters, digits, \"-\", \"_\" and \".\" "
