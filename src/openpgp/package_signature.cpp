@@ -26,7 +26,6 @@ using TransactionSet = Handle<rpmts_s, rpmtsFree>;
 using Keyring = Handle<rpmKeyring_s, rpmKeyringFree>;
 using Pubkey = Handle<rpmPubkey_s, rpmPubkeyFree>;
 using RpmFile = Handle<std::remove_pointer_t<FD_t>, Fclose>;
-using RpmHeader = Handle<headerToken_s, headerFree>;
 
 /// Discards librpm's log of verified files; the errors thrown here have more information.
 int discard_log(rpmlogRec, rpmlogCallbackData) noexcept {
@@ -66,14 +65,12 @@ bool check(rpmts set, const std::filesystem::path& rpm, int level, unsigned skip
     return rpmcliVerifySignatures(set, arguments.data()) == 0;
 }
 
-RpmHeader read_header(rpmts set, const std::filesystem::path& rpm) {
-    const RpmFile file(Fopen(rpm.c_str(), "r.ufdio"));
-    Header raw = nullptr;
-    rpmtsSetVSFlags(set, static_cast<rpmVSFlags>(_RPMVSF_NODIGESTS | _RPMVSF_NOSIGNATURES));
-    if (!file || rpmReadPackageFile(set, file.get(), rpm.c_str(), &raw) == RPMRC_FAIL) {
-        return RpmHeader();
-    }
-    return RpmHeader(raw);
+Error damaged_package(const std::string& shown, const std::string& name) {
+    return error(ErrorKind::fetch, "package {}: the file is truncated or damaged", name)
+        .traced("file " + shown)
+        .hinted(
+            "this is the file that the repository has: report it to the maintainer of the "
+            "repository");
 }
 
 /// The signatures of a package: of the header, and of header and payload (in older packages).
@@ -196,6 +193,21 @@ PackageKeys::PackageKeys(const std::vector<std::string>& files,
     digest_ = digest.hex();
 }
 
+RpmHeader read_package_header(const std::filesystem::path& rpm, const std::string& shown,
+                              const std::string& name) {
+    const TransactionSet set(rpmtsCreate());
+    // Without an explicit keyring, librpm would load keys from the build machine's rpmdb.
+    const Keyring none(rpmKeyringNew());
+    rpmtsSetKeyring(set.get(), none.get());
+    rpmtsSetVSFlags(set.get(), static_cast<rpmVSFlags>(_RPMVSF_NODIGESTS | _RPMVSF_NOSIGNATURES));
+    const RpmFile file(Fopen(rpm.c_str(), "r.ufdio"));
+    Header raw = nullptr;
+    if (!file || rpmReadPackageFile(set.get(), file.get(), rpm.c_str(), &raw) == RPMRC_FAIL) {
+        throw damaged_package(shown, name);
+    }
+    return RpmHeader(raw);
+}
+
 PackageKeys::PackageKeys(PackageKeys&&) noexcept = default;
 PackageKeys& PackageKeys::operator=(PackageKeys&&) noexcept = default;
 PackageKeys::~PackageKeys() = default;
@@ -205,14 +217,10 @@ std::string PackageKeys::verify(const std::filesystem::path& rpm, const std::str
     const TransactionSet set(rpmtsCreate());
     rpmtsSetKeyring(set.get(), impl_->keyring.get());
     const bool fits = check(set.get(), rpm, RPMSIG_SIGNATURE_TYPE | RPMSIG_DIGEST_TYPE, 0);
-    const RpmHeader header = read_header(set.get(), rpm);
+    const RpmHeader header = read_package_header(rpm, shown, name);
     const std::string file = "file " + shown;
-    if (!header || (!fits && !check(set.get(), rpm, RPMSIG_DIGEST_TYPE, _RPMVSF_NOSIGNATURES))) {
-        throw error(ErrorKind::fetch, "package {}: the file is truncated or damaged", name)
-            .traced(file)
-            .hinted(
-                "this is the file that the repository has: report it to the maintainer of the "
-                "repository");
+    if (!fits && !check(set.get(), rpm, RPMSIG_DIGEST_TYPE, _RPMVSF_NOSIGNATURES)) {
+        throw damaged_package(shown, name);
     }
     const std::vector<SignaturePacket> signatures = signatures_of(header.get());
     if (signatures.empty()) {

@@ -5,7 +5,18 @@
 #include <string>
 #include <vector>
 
+#include <rpm/header.h>
+
+#include "support/handles.hpp"
+
 namespace edgegpu {
+
+using RpmHeader = Handle<headerToken_s, headerFree>;
+
+/// The main header of an RPM, not verified. Throws ErrorKind::fetch, with `name` for the package
+/// and `shown` for the file, if it is truncated or damaged.
+[[nodiscard]] RpmHeader read_package_header(const std::filesystem::path& rpm,
+                                            const std::string& shown, const std::string& name);
 
 /// The public keys for packages of one repository.
 class PackageKeys {
