@@ -55,15 +55,12 @@ void read_lines(std::string_view text, Use use) {
 Fd open_locked(const Context& ctx, const std::filesystem::path& path) {
     for (;;) {
         Fd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-        struct stat own {};
         struct stat named {};
         if (!file) {
             throw errno_error(path.string(), errno);
         }
         wait_for_lock(ctx, file.get(), path, "is writing the checksums of objects");
-        if (::fstat(file.get(), &own) != 0) {
-            throw errno_error(path.string(), errno);
-        }
+        const struct stat own = status_of(file.get(), path.string());
         if (::stat(path.c_str(), &named) == 0 && named.st_dev == own.st_dev &&
             named.st_ino == own.st_ino) {
             return file;

@@ -55,17 +55,13 @@ ImageRoot::Place ImageRoot::place_of(std::string_view path) const {
 std::optional<struct stat> ImageRoot::status(std::string_view path, LastLink last) const {
     const Fd object =
         open_in_root(root_.get(), path, O_PATH | (last == LastLink::followed ? 0 : O_NOFOLLOW));
-    struct stat result {};
     if (!object) {
         if (is_absent(errno) || (last == LastLink::followed && errno == ELOOP)) {
             return std::nullopt;
         }
         throw image_error(path, errno);
     }
-    if (::fstat(object.get(), &result) != 0) {
-        throw image_error(path, errno);
-    }
-    return result;
+    return status_of(object.get(), shown(path));
 }
 
 bool ImageRoot::has_file(std::string_view path) const {
@@ -108,11 +104,7 @@ Fd ImageRoot::open_path(std::string_view path, LastLink last) const {
 
 Fd ImageRoot::open_file(std::string_view path, LastLink last) const {
     const Fd object = open_path(path, last);
-    struct stat found {};
-    if (::fstat(object.get(), &found) != 0) {
-        throw image_error(path, errno);
-    }
-    if (!S_ISREG(found.st_mode)) {
+    if (!S_ISREG(status_of(object.get(), shown(path)).st_mode)) {
         throw error("{}: not a regular file", shown(path));
     }
     // Opens the same object again for reading: opening a fifo or a device by its path could block
@@ -131,10 +123,7 @@ std::string ImageRoot::read(std::string_view path, std::uint64_t limit, LastLink
 
 std::string ImageRoot::attribute(std::string_view path, const char* name) const {
     const Fd object = open_path(path, LastLink::not_followed);
-    struct stat found {};
-    if (::fstat(object.get(), &found) != 0) {
-        throw image_error(path, errno);
-    }
+    const struct stat found = status_of(object.get(), shown(path));
     if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
         return {};  // Attributes in use here exist on files and directories only.
     }

@@ -22,10 +22,7 @@ namespace {
 /// Sets the attributes of the object that `fd` (O_PATH is enough) is open on. chown comes first, as
 /// it drops set-id bits and capabilities.
 void apply_attributes(int fd, std::string_view path, const FileAttributes& attributes) {
-    struct stat status {};
-    if (::fstat(fd, &status) != 0) {
-        throw image_error(path, errno);
-    }
+    const struct stat status = status_of(fd, shown(path));
     if (::fchownat(fd, "", attributes.uid, attributes.gid, AT_EMPTY_PATH) != 0) {
         throw image_error(fmt::format("{}: owner {}:{}", path, attributes.uid, attributes.gid),
                           errno)
@@ -199,10 +196,7 @@ void ImageRoot::set_time(std::string_view path, std::int64_t time) const {
 void ImageRoot::set_attribute(std::string_view path, const char* name,
                               const std::string& value) const {
     const Fd object = open_path(path, LastLink::not_followed);
-    struct stat found {};
-    if (::fstat(object.get(), &found) != 0) {
-        throw image_error(path, errno);
-    }
+    const struct stat found = status_of(object.get(), shown(path));
     if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
         throw error("{}: neither a file nor a directory", shown(path));
     }

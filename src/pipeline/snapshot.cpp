@@ -38,10 +38,7 @@ Fd open_place(const SourceLocation& location, std::string_view what, const fs::p
 StoredFile take_file(const Context& ctx, const SourceLocation& location, std::string_view what,
                      const fs::path& path) {
     const Fd place = open_place(location, what, path);
-    struct stat status {};
-    if (::fstat(place.get(), &status) != 0) {
-        throw errno_error(path.string(), errno);
-    }
+    const struct stat status = status_of(place.get(), path.string());
     if (!S_ISREG(status.st_mode)) {
         throw error_at(location, "{} {} is not a regular file", what, path.string());
     }
@@ -106,10 +103,7 @@ std::shared_ptr<const StoredSource> take_source(const Context& ctx, const Source
                                                 std::string_view what, const fs::path& path,
                                                 bool may_be_archive) {
     const Fd place = open_place(location, what, path);
-    struct stat status {};
-    if (::fstat(place.get(), &status) != 0) {
-        throw errno_error(path.string(), errno);
-    }
+    const struct stat status = status_of(place.get(), path.string());
     if (S_ISDIR(status.st_mode)) {
         return std::make_shared<const StoredSource>(
             Taking(ctx, location, what, path).take(place.get()));

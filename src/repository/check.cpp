@@ -285,10 +285,7 @@ void check_repository(int repository, const std::string& shown) {
 }
 
 Sharing check_writers(int repository, const std::string& shown) {
-    struct stat top {};
-    if (::fstat(repository, &top) != 0) {
-        throw errno_error(shown, errno);
-    }
+    const struct stat top = status_of(repository, shown);
     const Writers writers(repository, top, shown);
     Walk(repository, shown, [&](const Found& found) { writers.judge(found); }).all();
     return writers.sharing();

@@ -109,14 +109,11 @@ void ShimMounts::cover(const ImageRoot& root) {
     // Each program only once: a second mount over it would hide the first from its path.
     std::set<std::pair<dev_t, ino_t>> covered;
     for (std::size_t i = 0; i < covers_.size(); ++i) {
-        struct stat status {};
         if (!programs[i]) {
             continue;
         }
         const std::string& path = covers_[i].program.path;
-        if (::fstat(programs[i].get(), &status) != 0) {
-            throw errno_error(path, errno);
-        }
+        const struct stat status = status_of(programs[i].get(), path);
         if (covered.emplace(status.st_dev, status.st_ino).second) {
             mount_over(shim_, programs[i], path);
             covers_[i].shim = root.open_path(path);

@@ -38,10 +38,7 @@ constexpr std::chrono::seconds claim_pause{1};
 
 /// The same for one directory of one machine, as long as that runs: it is locked here.
 std::string id_of(const PublishedState& local) {
-    struct stat status {};
-    if (::fstat(local.directory(), &status) != 0) {
-        throw errno_error(local.shown(), errno);
-    }
+    const struct stat status = status_of(local.directory(), local.shown());
     // Without it, it is somebody else's after a kill, and dead after some minutes.
     const std::string boot = read_proc_file("/proc/sys/kernel/random/boot_id")
                                  .value_or(std::to_string(::getpid()) + '\n');

@@ -39,11 +39,16 @@ bool is_made_by_kernel(int file) noexcept {
            std::ranges::find(kinds, static_cast<std::uint64_t>(status.f_type)) != kinds.end();
 }
 
-FileState state_of(int file, const std::string& name) {
+struct stat status_of(int file, const std::string& name) {
     struct stat status {};
     if (::fstat(file, &status) != 0) {
         throw errno_error(name, errno);
     }
+    return status;
+}
+
+FileState state_of(int file, const std::string& name) {
+    const struct stat status = status_of(file, name);
     if (!S_ISREG(status.st_mode)) {
         throw error("{}: not a regular file", name);
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/stat.h>
+
 #include "support/handles.hpp"
 
 namespace edgegpu {
@@ -21,6 +23,9 @@ struct FileState {
 /// Whether an open file is in /proc, /sys or the like: the kernel makes its content whenever it is
 /// read, and its size says nothing of it.
 [[nodiscard]] bool is_made_by_kernel(int file) noexcept;
+
+/// fstat(2); throws Error calling the object `name`.
+[[nodiscard]] struct stat status_of(int file, const std::string& name);
 
 /// The state of an open regular file; throws Error "NAME: not a regular file" for another object,
 /// and "NAME: not a stored file" if `is_made_by_kernel`.
