@@ -12,6 +12,11 @@ namespace edgegpu {
 /// The type of an object: those that ostree supports.
 enum class EntryType { directory, file, symlink };
 
+/// 'd' of a directory, 'l' of a symlink, and `file` of a file.
+[[nodiscard]] constexpr char type_letter(EntryType type, char file) {
+    return type == EntryType::directory ? 'd' : type == EntryType::symlink ? 'l' : file;
+}
+
 /// One path of the image.
 struct Entry {
     EntryType type = EntryType::file;

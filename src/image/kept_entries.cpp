@@ -27,18 +27,6 @@ bool parse(std::string_view text, Number& number, int base = 10) {
     return read.has_value();
 }
 
-char letter_of(EntryType type) {
-    switch (type) {
-        case EntryType::directory:
-            return 'd';
-        case EntryType::symlink:
-            return 'l';
-        case EntryType::file:
-            break;
-    }
-    return 'f';
-}
-
 /// Whether the content exists and matches its digest. If not, it is removed, because
 /// make_file_entry would use it again.
 bool is_content(const Context& ctx, const Entry& entry) {
@@ -96,9 +84,10 @@ std::optional<std::string> format_entries(const Context& ctx, const Entries& ent
         const std::string content = entry.type == EntryType::file
                                         ? entry.content.lexically_relative(ctx.cache).string()
                                         : std::string();
-        text += fmt::format("{}\t{:o}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", letter_of(entry.type),
-                            entry.mode, entry.uid, entry.gid, entry.size, entry.digest, content,
-                            path, entry.target, to_base64(entry.capabilities));
+        text +=
+            fmt::format("{}\t{:o}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", type_letter(entry.type, 'f'),
+                        entry.mode, entry.uid, entry.gid, entry.size, entry.digest, content, path,
+                        entry.target, to_base64(entry.capabilities));
     }
     return text;
 }

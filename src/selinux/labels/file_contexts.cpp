@@ -186,18 +186,6 @@ bool fits(const Spec& spec, std::string_view path, char type, pcre2_match_data* 
     return spec.literal ? path.size() == spec.prefix.size() : matches(spec, path, data);
 }
 
-char type_letter(EntryType type) {
-    switch (type) {
-        case EntryType::directory:
-            return 'd';
-        case EntryType::symlink:
-            return 'l';
-        case EntryType::file:
-            break;
-    }
-    return '-';
-}
-
 /// Calls `take(words, line number)` for each line of a file that is neither empty nor a comment.
 template <typename Take>
 void read_lines(const fs::path& file, const Take& take) {
@@ -350,7 +338,7 @@ std::string FileContexts::look_up(std::string_view path, EntryType type) const {
     const std::optional<std::string> local = substitute(impl_->local_substitutions, path);
     const std::string_view wanted = local ? *local : path;
     const std::optional<std::string> other = substitute(impl_->substitutions, wanted);
-    const Spec* spec = impl_->find(other ? *other : wanted, type_letter(type));
+    const Spec* spec = impl_->find(other ? *other : wanted, type_letter(type, '-'));
     return spec == nullptr || spec->context == "<<none>>" ? std::string() : spec->context;
 }
 
