@@ -38,11 +38,6 @@ std::vector<std::string> drivers_of(const PackagePool& pool, const NvidiaRequest
     return found;
 }
 
-bool is_wanted(const NvidiaRequest& nvidia, const std::string& version) {
-    return nvidia.driver == "latest" || version == nvidia.driver ||
-           version.starts_with(nvidia.driver + ".");
-}
-
 void say_nearest_kernel(const PackagePool& pool, const Blueprint& blueprint,
                         const std::string& kernel_name, Cause& cause) {
     std::vector<Id> kernels = pool.named(kernel_name + "-core");
@@ -51,7 +46,7 @@ void say_nearest_kernel(const PackagePool& pool, const Blueprint& blueprint,
     }
     for (const Id kernel : kernels) {
         for (const std::string& version : drivers_of(pool, *blueprint.nvidia, kernel)) {
-            if (is_wanted(*blueprint.nvidia, version)) {
+            if (is_wanted_driver(version, *blueprint.nvidia)) {
                 cause.lines.push_back(
                     fmt::format("  newest kernel with a module of it: {} (driver {})",
                                 pool.nevra(kernel).text(), version));

@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "resolve/gpu/nvidia.hpp"
 #include "resolve/solve/kabi.hpp"
 #include "resolve/solve/kernel.hpp"
 #include "support/error.hpp"
-#include "support/text/nevra.hpp"
 #include "support/ranges.hpp"
+#include "support/text/nevra.hpp"
 
 namespace edgegpu {
 
@@ -19,15 +20,6 @@ namespace {
 
 /// KMPs by family.
 using Families = std::map<std::string, std::vector<Id>>;
-
-std::string asked_at(const NvidiaRequest& request) {
-    return fmt::format("[nvidia] at {}", request.location.text());
-}
-
-bool is_asked(const std::string& version, const NvidiaRequest& request) {
-    return request.driver == "latest" || version == request.driver ||
-           version.starts_with(request.driver + ".");
-}
 
 void add_new(std::vector<std::string>& list, const std::string& item) {
     if (std::ranges::find(list, item) == list.end()) {
@@ -116,7 +108,8 @@ public:
 
 private:
     [[nodiscard]] Error failure(const std::string& message) const {
-        return Error(ErrorKind::unsolvable, message).traced(asked_at(request_));
+        return Error(ErrorKind::unsolvable, message)
+            .traced(fmt::format("[nvidia] at {}", request_.location.text()));
     }
 
     [[nodiscard]] const KmpName& name(Id id) const { return names_.at(id); }
@@ -233,7 +226,7 @@ private:
             add_new(available, driver_of_kmp(pool_.version(id)));
         }
         const auto asked = [&](Id id) {
-            return is_asked(driver_of_kmp(pool_.version(id)), request_);
+            return is_wanted_driver(driver_of_kmp(pool_.version(id)), request_);
         };
         for (const std::string& out : keep(asked)) {
             refused_[out] = fmt::format("it is not of driver {}", request_.driver);

@@ -22,12 +22,6 @@ std::string requested_at(const NvidiaRequest& request) {
     return fmt::format("[nvidia] at {}", request.location.text());
 }
 
-/// Whether `version` is the requested version, or of the requested branch.
-bool is_wanted(const std::string& version, const NvidiaRequest& request) {
-    return request.driver == "latest" || version == request.driver ||
-           version.starts_with(request.driver + ".");
-}
-
 /// Whether a package name is `prefix` and the kernel's version and release. The release may lack
 /// its last parts: package names omit the dist tag, to which minor releases append.
 bool name_fits(const std::string& name, const std::string& prefix, const Nevra& kernel) {
@@ -152,6 +146,11 @@ std::string stream_name(const NvidiaRequest& request, const ModuleCatalogue& cat
 
 }  // namespace
 
+bool is_wanted_driver(const std::string& version, const NvidiaRequest& request) {
+    return request.driver == "latest" || version == request.driver ||
+           version.starts_with(request.driver + ".");
+}
+
 bool is_exact_version(const std::string& driver) {
     return driver != "latest" && driver.find('.') != std::string::npos;
 }
@@ -234,7 +233,7 @@ std::vector<std::string> driver_versions(const PackagePool& pool, const NvidiaRe
             continue;
         }
         all.push_back(version);
-        if (is_wanted(version, request)) {
+        if (is_wanted_driver(version, request)) {
             wanted.push_back(version);
         }
     }

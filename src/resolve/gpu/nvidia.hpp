@@ -17,6 +17,9 @@ inline constexpr const char* driver_module = "nvidia-driver";
 /// Whether `driver` is a version ("535.261.03"), not a branch or "latest".
 [[nodiscard]] bool is_exact_version(const std::string& driver);
 
+/// Whether a version is one that the request names: its own, one of its branch, or any ("latest").
+[[nodiscard]] bool is_wanted_driver(const std::string& version, const NvidiaRequest& request);
+
 /// The variants of a request with "auto" replaced, the preferred first: precompiled modules before
 /// DKMS; if the flavor determines the module stream, also open before proprietary ones (the reverse
 /// for branches before 560, as NVIDIA's default). Variants whose module stream does not exist are
