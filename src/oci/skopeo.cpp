@@ -121,25 +121,6 @@ SkopeoFailure failure_kind(const ImagePlace& place, const std::string& reason) {
                                                     : SkopeoFailure::connection;
 }
 
-/// What to do about a push that failed.
-std::string push_hint(const ImagePlace& place, SkopeoFailure failure) {
-    const std::string host = host_of(place);
-    switch (failure) {
-        case SkopeoFailure::certificate:
-            return "put the authority's certificate into /etc/containers/certs.d/" + host +
-                   "/ca.crt";
-        case SkopeoFailure::credentials:
-            return "log in with 'skopeo login " + host +
-                   "', or name a file with the credentials in REGISTRY_AUTH_FILE; may this user "
-                   "push there?";
-        case SkopeoFailure::name:
-            return "does the registry have such a repository, and create new ones?";
-        default:
-            return "is the registry running, and reachable from here? Layers that it has are not "
-                   "sent again";
-    }
-}
-
 std::string hint_for(const ImagePlace& place, SkopeoFailure failure) {
     const std::string host = host_of(place);
     switch (failure) {
