@@ -1,6 +1,5 @@
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,8 @@
 namespace edgegpu {
 
 /// Appends words to a command line.
-inline void append_words(std::vector<std::string>& argv, std::initializer_list<std::string> more) {
-    argv.insert(argv.end(), more);
+inline void append_words(std::vector<std::string>& argv, const std::vector<std::string>& more) {
+    argv.insert(argv.end(), more.begin(), more.end());
 }
 
 /// Runs `request.argv`, which begins with "bwrap" and has --unshare-pid, with the filter of

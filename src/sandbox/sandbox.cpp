@@ -229,9 +229,7 @@ std::vector<std::string> bubblewrap(const Context& ctx, const SandboxCommand& co
                                   "--clearenv",
                                   "--userns2",
                                   std::to_string(image_user_namespace())};
-    for (const std::string& word : host_name_arguments()) {
-        argv.push_back(word);
-    }
+    append_words(argv, host_name_arguments());
     // CAP_SETPCAP is for the launcher, which drops it after limiting the bounding set.
     append_words(argv, {"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
     for (const Capability& capability : kept_capabilities) {

@@ -80,9 +80,7 @@ Words sandbox(const fs::path& directory, const Additions& additions) {
                std::string(own_id),
                "--new-session",
                "--clearenv"};
-    for (const std::string& word : host_name_arguments()) {
-        argv.push_back(word);
-    }
+    append_words(argv, host_name_arguments());
     append_words(argv, {"--die-with-parent", "--cap-drop", "ALL"});
     append_programs(argv);
     append_words(argv, {"--dev", "/dev", "--tmpfs", "/tmp"});
