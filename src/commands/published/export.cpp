@@ -65,8 +65,7 @@ int run_export(const GlobalOptions& global, const ExportCommand& command) {
     Signer signer(&interrupted());
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
-    signer.log_to(ctx.log);
-    allow_signatures(signer, command.refs.front(), command.keys);
+    allow_signatures(ctx, signer, command.refs.front(), command.keys);
     const RepositoryView repository(command.repo);
     Stages stages(ctx, fmt::format("{}", fmt::join(command.refs, ", ")));
     const Exported exported = stages.run([&] {

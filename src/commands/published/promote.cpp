@@ -226,8 +226,7 @@ int run_promote(const GlobalOptions& global, const PromoteCommand& command) {
     std::vector<SignedPromotion> promotions;
     std::string refs;
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        signers[i]->log_to(ctx.log);
-        allow_signatures(*signers[i], requests[i].to, command.keys);
+        allow_signatures(ctx, *signers[i], requests[i].to, command.keys);
         promotions.push_back({requests[i], signers[i].get()});
         refs += (i == 0 ? "" : ", ") + requests[i].to;
     }

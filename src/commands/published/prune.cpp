@@ -153,8 +153,7 @@ int run_prune(const GlobalOptions& global, const PruneCommand& command) {
     if (!command.pin.empty() || !command.unpin.empty()) {
         return run_pins(global, command, ctx);
     }
-    signer.log_to(ctx.log);
-    allow_signatures(signer, std::string(), command.keys);
+    allow_signatures(ctx, signer, std::string(), command.keys);
     PruneRequest request = prune_request(command.repo, command.keep, command.grace);
     request.lock_wait = lock_wait_of(command.lock_wait);
     request.dry_run = command.dry_run;

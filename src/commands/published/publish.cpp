@@ -133,8 +133,7 @@ int run_publish(const GlobalOptions& global, const PublishCommand& command) {
     require_local(command.to);
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
-    signer.log_to(ctx.log);
-    allow_signatures(signer, command.refs.front(), command.keys);
+    allow_signatures(ctx, signer, command.refs.front(), command.keys);
     const DeltaRequest deltas = delta_request(command.deltas);
     std::vector<std::string> refs = command.refs;
     std::ranges::sort(refs);

@@ -223,9 +223,8 @@ int run_change(const GlobalOptions& global, const RolloutCommand& command) {
     const RolloutRequest request = rollout_request(command, moment.now);
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
-    signer.log_to(ctx.log);
     warn_of_present(ctx, moment);
-    allow_signatures(signer, plan_ref(command.ref), command.keys);
+    allow_signatures(ctx, signer, plan_ref(command.ref), command.keys);
     Stages stages(ctx, command.ref);
     const ChangedRollout changed =
         stages.run([&] { return change_rollout(ctx, stages, request, signer); });
@@ -307,9 +306,8 @@ int run_rollout_check(const GlobalOptions& global, const RolloutCommand& command
     const HealthLimits limits = limits_of(command);
     Console console(console_output(global));
     const Context ctx = command_context(global, console);
-    signer.log_to(ctx.log);
     warn_of_present(ctx, moment);
-    allow_signatures(signer, plan_ref(command.ref), command.keys);
+    allow_signatures(ctx, signer, plan_ref(command.ref), command.keys);
     const RolloutPlan plan = require_plan(RepositoryView(command.repo), command.ref).plan;
     RolloutFindings findings;
     findings.health = judge_health(plan, read_report_files(command.health_from), moment.now);

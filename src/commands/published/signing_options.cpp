@@ -6,7 +6,9 @@
 
 namespace edgegpu {
 
-void allow_signatures(Signer& signer, const std::string& ref, const SigningOptions& keys) {
+void allow_signatures(const Context& ctx, Signer& signer, const std::string& ref,
+                      const SigningOptions& keys) {
+    signer.log_to(ctx.log);
     SigningRequest request;
     request.ref = ref;
     request.gpg_key = keys.sign;

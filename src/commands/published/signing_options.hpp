@@ -7,8 +7,9 @@
 
 namespace edgegpu {
 
-/// Has `signer` sign for `ref` with these keys, and tries whether they can be used. Throws the
-/// errors of Signer::allow and Signer::sign_trial.
-void allow_signatures(Signer& signer, const std::string& ref, const SigningOptions& keys);
+/// Has `signer` sign for `ref` with these keys, which goes to the log, and tries whether they can
+/// be used. Throws the errors of Signer::allow and Signer::sign_trial.
+void allow_signatures(const Context& ctx, Signer& signer, const std::string& ref,
+                      const SigningOptions& keys);
 
 }  // namespace edgegpu
