@@ -68,6 +68,12 @@ struct Judgement {
     std::map<Step, std::string> lines;
     /// GPUs that work
     unsigned working = 0;
+
+    /// The finding that decided, or null.
+    [[nodiscard]] const Finding* decided() const {
+        const auto index = static_cast<std::size_t>(deciding);
+        return deciding >= 0 && index < findings.size() ? &findings[index] : nullptr;
+    }
 };
 
 /// Judges a machine: a pure function. Red is only a fault of the image that this machine's memory

@@ -189,13 +189,11 @@ void allow_for_own_faults(Judgement& judgement, const Facts& facts, bool machine
         judgement.red = false;
         judgement.reason.append("; the image stays, since ").append(why);
     };
-    const auto decided = static_cast<std::size_t>(judgement.deciding);
     if (!machine_known) {
         keep("gpu-health could not find out which commit it is");
     } else if (!settings_known) {
         keep("its settings could not be read, which say what is asked for");
-    } else if (judgement.deciding >= 0 && decided < judgement.findings.size() &&
-               has_failed(facts, judgement.findings[decided].step)) {
+    } else if (judgement.decided() != nullptr && has_failed(facts, judgement.decided()->step)) {
         keep("gpu-health failed in the step that decided");
     } else if (!remembered && judgement.verdict == Verdict::unclear) {
         keep("the fault cannot be remembered, to compare it with the commit before");

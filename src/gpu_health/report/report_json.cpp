@@ -47,8 +47,7 @@ Json steps_of(const Facts& facts, const Judgement& judgement) {
 
 Json findings_of(const Judgement& judgement) {
     Json findings = Json::array();
-    for (std::size_t index = 0; index < judgement.findings.size(); ++index) {
-        const Finding& finding = judgement.findings[index];
+    for (const Finding& finding : judgement.findings) {
         Json one{{"step", name_of(finding.step)},
                  {"verdict", name_of(finding.verdict)},
                  {"fault", finding.fault}};
@@ -56,8 +55,7 @@ Json findings_of(const Judgement& judgement) {
         one["text"] = finding.text;
         add(one, "action", finding.action);
         one["note"] = finding.note;
-        one["deciding"] =
-            judgement.deciding >= 0 && static_cast<std::size_t>(judgement.deciding) == index;
+        one["deciding"] = &finding == judgement.decided();
         findings.push_back(std::move(one));
     }
     return findings;
@@ -122,9 +120,8 @@ std::string report_json(const Facts& facts, const Settings& settings, const Tabl
                 {"verdict", name_of(judgement.verdict)},
                 {"red", judgement.red},
                 {"reason", judgement.reason}};
-    if (judgement.deciding >= 0 &&
-        static_cast<std::size_t>(judgement.deciding) < judgement.findings.size()) {
-        report["fault"] = judgement.findings[static_cast<std::size_t>(judgement.deciding)].fault;
+    if (const Finding* const decided = judgement.decided()) {
+        report["fault"] = decided->fault;
     }
     add(report, "commit", facts.commit);
     add(report, "boot_id", facts.boot_id);

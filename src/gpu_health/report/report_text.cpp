@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::string_view program = "/usr/libexec/edgegpu/gpu-health";
 
-const Finding* deciding_finding(const Judgement& judgement) {
-    const auto index = static_cast<std::size_t>(judgement.deciding);
-    return judgement.deciding >= 0 && index < judgement.findings.size() ? &judgement.findings[index]
-                                                                        : nullptr;
-}
-
 /// What a step has to say, and "" for one that did not run.
 std::string line_of(Step step, const Facts& facts, const Judgement& judgement) {
     const auto run = facts.runs.find(std::string(name_of(step)));
@@ -77,7 +71,7 @@ std::string journal_text(const Facts& facts, const Judgement& judgement) {
                                 where_of(finding), printable_line(finding.text));
         }
     }
-    const Finding* const decided = deciding_finding(judgement);
+    const Finding* const decided = judgement.decided();
     text += fmt::format(
         "verdict: {}, {}{}: {}\n", name_of(judgement.verdict), judgement.red ? "red" : "green",
         decided == nullptr
@@ -104,7 +98,7 @@ std::string explanation(const Facts& facts, const Judgement& judgement) {
         }
         for (const Finding& finding : judgement.findings) {
             if (finding.step == step) {
-                text += explain_finding(finding, &finding == deciding_finding(judgement));
+                text += explain_finding(finding, &finding == judgement.decided());
             }
         }
     }
@@ -122,7 +116,7 @@ std::string motd_text(const Judgement& judgement) {
         return {};
     }
     std::string text = fmt::format("GPU: {}.\n", words_of_verdict(judgement.verdict));
-    if (const Finding* const decided = deciding_finding(judgement)) {
+    if (const Finding* const decided = judgement.decided()) {
         text += fmt::format("  [{}]{}: {}\n", printable_line(decided->fault), where_of(*decided),
                             printable_line(decided->text));
         if (!decided->action.empty()) {
