@@ -320,34 +320,26 @@ void show_sections(DiffPage& page, const Diff& diff, bool all_files) {
     page.end(diff.unknown);
 }
 
-std::string nothing_differs(const Diff& diff) {
-    return fmt::format("Both are commit {}: nothing differs.", diff.after.checksum);
-}
-
-bool is_same_commit(const Diff& diff) {
-    return diff.before.checksum == diff.after.checksum;
+/// The whole page.
+std::string page_text(DiffPage& page, const Diff& diff, bool all_files) {
+    if (diff.before.checksum == diff.after.checksum) {
+        page.plain(fmt::format("Both are commit {}: nothing differs.", diff.after.checksum));
+    } else {
+        show_sections(page, diff, all_files);
+    }
+    return page.text();
 }
 
 }  // namespace
 
 std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
     TextPage page(options.colored);
-    if (is_same_commit(diff)) {
-        page.plain(nothing_differs(diff));
-    } else {
-        show_sections(page, diff, options.all_files);
-    }
-    return page.text();
+    return page_text(page, diff, options.all_files);
 }
 
 std::string diff_markdown(const Diff& diff) {
     MarkdownPage page(diff.after.name);
-    if (is_same_commit(diff)) {
-        page.plain(nothing_differs(diff));
-    } else {
-        show_sections(page, diff, false);
-    }
-    return page.text();
+    return page_text(page, diff, false);
 }
 
 }  // namespace edgegpu
