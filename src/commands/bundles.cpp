@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -107,6 +106,10 @@ std::string json_document(const Renderer& renderer, const std::vector<BundleSumm
     return document_text(document);
 }
 
+std::string list_text(const std::vector<std::string>& list) {
+    return list.empty() ? "-" : fmt::format("{}", fmt::join(list, ", "));
+}
+
 /// "2", or "1 mig-1g.10gb" for a resource other than whole GPUs.
 std::string gpus_of(const BundleSummary& summary) {
     constexpr std::string_view vendor = "nvidia.com/";
@@ -118,40 +121,30 @@ std::string gpus_of(const BundleSummary& summary) {
             parts.push_back(fmt::format("{} {}", count, resource.substr(vendor.size())));
         }
     }
-    return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+    return list_text(parts);
 }
 
 /// "v1.2", "v1.2, v1.3", "v1.2 and 3 others"
 std::string text_of_versions(const std::vector<std::string>& versions) {
     constexpr std::size_t most = 2;
     if (versions.size() <= most) {
-        return versions.empty() ? "-" : fmt::format("{}", fmt::join(versions, ", "));
+        return list_text(versions);
     }
     return fmt::format("{} and {} others", versions.front(), versions.size() - 1);
 }
 
 /// A line for each bundle, and one for each of its images.
 std::string text_table(const std::vector<BundleSummary>& bundles) {
-    std::vector<std::array<std::string, 3>> rows{{"BUNDLE", "VERSION", "GPU"}};
+    std::vector<std::vector<std::string>> rows{{"BUNDLE", "VERSION", "GPU", "PRIVILEGES"}};
     for (const BundleSummary& summary : bundles) {
-        rows.push_back({summary.bundle.name, text_of_versions(summary.versions), gpus_of(summary)});
+        rows.push_back({summary.bundle.name, text_of_versions(summary.versions), gpus_of(summary),
+                        list_text(summary.privileges)});
     }
-    std::array<std::size_t, 3> widths{};
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], row[i].size());
-        }
-    }
-    std::string text;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::vector<std::string>& privileges =
-            i > 0 ? bundles[i - 1].privileges : std::vector<std::string>{"PRIVILEGES"};
-        text +=
-            fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", rows[i][0], widths[0], rows[i][1],
-                        widths[1], rows[i][2], widths[2],
-                        privileges.empty() ? "-" : fmt::format("{}", fmt::join(privileges, ", ")));
-        for (const std::string& image :
-             i > 0 ? bundles[i - 1].images : std::vector<std::string>{}) {
+    const std::vector<std::string> lines = aligned_lines(rows);
+    std::string text = lines.front() + '\n';
+    for (std::size_t i = 0; i < bundles.size(); ++i) {
+        text += lines[i + 1] + '\n';
+        for (const std::string& image : bundles[i].images) {
             text += fmt::format("  {}\n", image);
         }
     }

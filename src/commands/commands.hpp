@@ -317,6 +317,9 @@ void print_result(std::string_view text);
 
 /// A row of such a text, "  NAME       VALUE\n", on one line.
 [[nodiscard]] std::string result_row(std::string_view name, std::string_view value);
+/// A line for each row, in which columns are as wide as their widest values.
+[[nodiscard]] std::vector<std::string> aligned_lines(
+    const std::vector<std::vector<std::string>>& rows);
 /// The same; nothing if the value is empty.
 [[nodiscard]] std::string row_unless_empty(std::string_view name, std::string_view value);
 

@@ -10,11 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "blueprint/distro/edge_package_set.hpp"
+#include "commands/commands.hpp"
 #include "log/console.hpp"
 #include "repository/commit_view.hpp"
 #include "support/error.hpp"
-#include "support/text/nevra.hpp"
 #include "support/ranges.hpp"
+#include "support/text/nevra.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -51,25 +52,10 @@ bool is_kernel_part(const Resolution& resolution, const ResolvedPackage& package
            package.nevra.evr() == resolution.kernel.evr();
 }
 
-/// Lines with columns, each as wide as its widest value.
-std::string columns(const std::vector<std::vector<std::string>>& rows, const char* indent) {
-    std::vector<std::size_t> widths;
-    for (const std::vector<std::string>& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], row[i].size());
-        }
-    }
-    std::string text;
-    for (const std::vector<std::string>& row : rows) {
-        std::string line = indent;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += printable_line(line) + "\n";
-    }
-    return text;
+/// The rows below a heading.
+std::string columns(const std::vector<std::vector<std::string>>& rows) {
+    return sum_of(aligned_lines(rows),
+                  [](const std::string& line) { return printable_line("  " + line) + "\n"; });
 }
 
 std::vector<std::string> row_of(const ResolvedPackage& package) {
@@ -120,7 +106,7 @@ std::string build_root_text(std::string_view modules,
                ? std::string()
                : fmt::format(
                      "\n{} modules are compiled with, outside the image ({} to download):\n{}",
-                     modules, human_size(bytes), columns(rows, "  "));
+                     modules, human_size(bytes), columns(rows));
 }
 
 /// "+", "-" or "~", and what is there before and now.
@@ -223,13 +209,12 @@ std::string changes_text(const ContentChanges& changes) {
         const auto [sign, commits] = change_columns(changes.parent->before, changes.parent->now);
         text += printable_line(fmt::format("Parent {}: {}", changes.parent->name, commits)) + "\n";
     }
-    text += packages.empty()
-                ? "No package changed.\n"
-                : fmt::format("{} changed (+ new, - gone, ~ another version):\n{}",
-                              counted(packages.size(), "package"), columns(packages, "  "));
+    text += packages.empty() ? "No package changed.\n"
+                             : fmt::format("{} changed (+ new, - gone, ~ another version):\n{}",
+                                           counted(packages.size(), "package"), columns(packages));
     if (!images.empty()) {
         text += fmt::format("{} changed (+ new, - gone, ~ another digest):\n{}",
-                            counted(images.size(), "container image"), columns(images, "  "));
+                            counted(images.size(), "container image"), columns(images));
     }
     return text + "\n";
 }
@@ -255,7 +240,7 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
                             *resolution.driver_flavor);
     }
     text += fmt::format("{}:\n", resolution.parent ? ", on " + resolution.parent->name : "") +
-            columns(first, "  ") + "\n" + passed_over_text(resolution.passed_over) +
+            columns(first) + "\n" + passed_over_text(resolution.passed_over) +
             package_set_text(blueprint, resolution);
     if (changes) {
         text += changes_text(*changes);
@@ -278,7 +263,7 @@ std::string resolution_text(const Resolution& resolution, const Blueprint& bluep
         kernel_root.insert(kernel_root.end(), resolution.build_root.begin(),
                            resolution.build_root.end());
     }
-    return text + columns(rest, "  ") + build_root_text("Kernel", kernel_root) +
+    return text + columns(rest) + build_root_text("Kernel", kernel_root) +
            build_root_text("Policy", resolution.policy_root);
 }
 

@@ -1,13 +1,16 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
 #include "support/error.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 
 namespace edgegpu {
@@ -25,6 +28,24 @@ void print_result(std::string_view result) {
 
 std::string result_row(std::string_view name, std::string_view value) {
     return fmt::format("  {:<11}{}\n", name, printable_line(value));
+}
+
+std::vector<std::string> aligned_lines(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const std::vector<std::string>& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    }
+    return mapped(rows, [&](const std::vector<std::string>& row) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        return line;
+    });
 }
 
 std::string row_unless_empty(std::string_view name, std::string_view value) {

@@ -1,7 +1,6 @@
 #include "publish/channels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,8 +10,8 @@
 
 #include "commands/commands.hpp"
 #include "commands/published/promotion_json.hpp"
-#include "support/ranges.hpp"
 #include "repository/commit_view.hpp"
+#include "support/ranges.hpp"
 #include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
@@ -24,7 +23,7 @@ using nlohmann::ordered_json;
 
 /// Columns of a table, and further lines below them.
 struct ChannelRow {
-    std::array<std::string, 4> columns;
+    std::vector<std::string> columns;
     std::vector<std::string> below;
 };
 
@@ -55,18 +54,12 @@ ChannelRow row_of(const std::string& first, const ChannelCommit& commit) {
 /// Everything in it may be of somebody else's repository.
 std::string channel_table(std::vector<ChannelRow> rows, const std::string& first) {
     rows.insert(rows.begin(), ChannelRow{{first, "VERSION", "COMMIT", "TIME (UTC)"}, {}});
-    std::array<std::size_t, 4> widths{};
-    for (ChannelRow& row : rows) {
-        for (std::size_t i = 0; i < widths.size(); ++i) {
-            row.columns[i] = printable_line(row.columns[i]);
-            widths[i] = std::max(widths[i], row.columns[i].size());
-        }
-    }
+    const std::vector<std::string> lines = aligned_lines(
+        mapped(rows, [](const ChannelRow& row) { return mapped(row.columns, printable_line); }));
     std::string text;
-    for (const ChannelRow& row : rows) {
-        text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", row.columns[0], widths[0],
-                            row.columns[1], widths[1], row.columns[2], widths[2], row.columns[3]);
-        for (const std::string& line : row.below) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        text += lines[i] + '\n';
+        for (const std::string& line : rows[i].below) {
             text += "    " + printable_line(line) + '\n';
         }
     }
