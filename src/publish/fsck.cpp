@@ -111,8 +111,8 @@ public:
         } else {
             check_partial(ref, head);
         }
-        for (std::string parent = parent_of(head); is_there(parent) && !is_partial(parent);
-             parent = parent_of(parent)) {
+        for (std::string parent = parent_of(head);
+             is_there(parent) && !repository_.is_partial(parent); parent = parent_of(parent)) {
             if (!versions.insert(parent).second) {
                 break;
             }
@@ -129,7 +129,7 @@ public:
     }
 
     void check_pinned(const std::string& commit) {
-        if (is_there(commit) && !is_partial(commit)) {
+        if (is_there(commit) && !repository_.is_partial(commit)) {
             check_commit("", commit);
         }
     }
@@ -185,12 +185,6 @@ private:
                    ostree_repo_get_dfd(repository_.handle()),
                    ("objects/" + object_file_name(OSTREE_OBJECT_TYPE_COMMIT, commit)).c_str(), F_OK,
                    AT_SYMLINK_NOFOLLOW) == 0;
-    }
-
-    [[nodiscard]] bool is_partial(const std::string& commit) const {
-        const std::string name = fmt::format("state/{}.commitpartial", commit);
-        return ::faccessat(ostree_repo_get_dfd(repository_.handle()), name.c_str(), F_OK,
-                           AT_SYMLINK_NOFOLLOW) == 0;
     }
 
     /// Empty if there is none, or it is not known.
@@ -290,7 +284,7 @@ private:
     }
 
     void check_partial(const std::string& ref, const std::string& commit) {
-        if (!is_partial(commit)) {
+        if (!repository_.is_partial(commit)) {
             return;
         }
         FsckProblem problem{"ref", ref,

@@ -108,7 +108,7 @@ private:
         for (const std::string& checksum : present_) {
             const bool parent = std::ranges::any_of(
                 kept_, [&](const auto& kept) { return kept.second->info().parent == checksum; });
-            if (!complete.contains(checksum) && !is_partial(checksum) &&
+            if (!complete.contains(checksum) && !repository_.is_partial(checksum) &&
                 (parent || record_.pins.contains(checksum))) {
                 throw damaged(repository_, fmt::format("commit {} cannot be read", checksum));
             }
@@ -125,11 +125,6 @@ private:
                                 name_of(fault.state)));
             }
         }
-    }
-
-    [[nodiscard]] bool is_partial(const std::string& checksum) const {
-        const std::string name = fmt::format("state/{}.commitpartial", checksum);
-        return ::faccessat(ostree_repo_get_dfd(repository_.handle()), name.c_str(), F_OK, 0) == 0;
     }
 
     void judge_commits() {

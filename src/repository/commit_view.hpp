@@ -207,6 +207,8 @@ public:
     /// The checksums of all commits whose objects there are, sorted; whether they are complete is
     /// another question.
     [[nodiscard]] std::vector<std::string> commits() const { return commits_like(""); }
+    /// Whether libostree has noted that a pull of this commit has not ended.
+    [[nodiscard]] bool is_partial(const std::string& checksum) const;
     /// Throws Error if it has a parent: clients get nothing of what another repository has.
     void require_own_objects() const;
     /// The repository itself, for what reads objects as they are.

@@ -4,9 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "execution/parallel.hpp"
 #include "repository/ostree_object.hpp"
@@ -146,12 +144,6 @@ void ObjectWalk::walk_tree(GVariant* commit) {
     }
 }
 
-bool ObjectWalk::is_partial(const std::string& commit) const {
-    const std::string name = fmt::format("state/{}.commitpartial", commit);
-    return ::faccessat(ostree_repo_get_dfd(repository_.handle()), name.c_str(), F_OK,
-                       AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 bool ObjectWalk::add(const std::string& commit) {
     commit_ = commit;
     if (!reach(OSTREE_OBJECT_TYPE_COMMIT, commit)) {
@@ -169,7 +161,7 @@ bool ObjectWalk::add(const std::string& commit) {
                   return std::tie(one.object.path, one.object.checksum) <
                          std::tie(other.object.path, other.object.checksum);
               });
-    return object && !is_partial(commit);
+    return object && !repository_.is_partial(commit);
 }
 
 }  // namespace edgegpu

@@ -62,7 +62,6 @@ private:
                     std::vector<TreeObject>& leaves);
     void check_leaves(const std::vector<TreeObject>& leaves);
     void add_fault(const TreeObject& object, ObjectState state, std::string detail, bool repaired);
-    [[nodiscard]] bool is_partial(const std::string& commit) const;
 
     const Context& ctx_;
     const RepositoryView& repository_;

@@ -60,6 +60,11 @@ RepositoryView::RepositoryView(const std::filesystem::path& path) : path_(path.s
     }
 }
 
+bool RepositoryView::is_partial(const std::string& checksum) const {
+    const std::string name = fmt::format("state/{}.commitpartial", checksum);
+    return ::faccessat(ostree_repo_get_dfd(handle()), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 std::map<std::string, std::string> RepositoryView::refs() const {
     return read_refs(ostree_repo_get_dfd(repo_.get()), path_);
 }
