@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "commit/cancellable.hpp"
