@@ -35,16 +35,10 @@ Error no_key(const std::filesystem::path& file, std::string_view what) {
         .hinted("openssl genpkey -algorithm ed25519 -out FILE makes a key");
 }
 
-/// Callback for an encrypted key, so that OpenSSL does not ask for the passphrase on the terminal.
-int refuse_phrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* asked) {
-    *static_cast<bool*>(asked) = true;
-    return -1;
-}
-
 KeyHandle read_pem_key(const std::filesystem::path& file, const SecretText& text) {
     bool asked = false;
     KeyHandle key(
-        PEM_read_bio_PrivateKey(open_memory(text.bytes).get(), nullptr, refuse_phrase, &asked));
+        PEM_read_bio_PrivateKey(open_memory(text.bytes).get(), nullptr, refuse_passphrase, &asked));
     ERR_clear_error();
     if (asked) {
         throw no_key(file,

@@ -21,12 +21,6 @@ std::string read_request_file(const ModuleKey& request, const std::filesystem::p
     }
 }
 
-/// Callback for an encrypted key, so that OpenSSL does not ask for the passphrase on the terminal.
-int refuse_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* asked) {
-    *static_cast<bool*>(asked) = true;
-    return -1;
-}
-
 KeyHandle read_key(const ModuleKey& request) {
     std::string text = read_request_file(request, request.key);
     bool asked = false;

@@ -20,6 +20,11 @@ BioHandle open_memory(std::string_view text) {
     return bio;
 }
 
+int refuse_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* asked) noexcept {
+    *static_cast<bool*>(asked) = true;
+    return -1;
+}
+
 X509Handle parse_certificate(std::string_view text) {
     const BioHandle bio = open_memory(text);
     const bool pem = text.find("-----BEGIN") != std::string_view::npos;

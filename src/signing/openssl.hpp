@@ -20,6 +20,10 @@ using BioHandle = Handle<BIO, BIO_free_all>;
 /// A BIO that reads `text`, which has to outlive it. Throws Error for more than 2 GiB.
 [[nodiscard]] BioHandle open_memory(std::string_view text);
 
+/// Callback for an encrypted key, so that OpenSSL does not ask for the passphrase on the terminal;
+/// sets the bool that `asked` points to.
+int refuse_passphrase(char* buffer, int size, int writing, void* asked) noexcept;
+
 /// A certificate from DER or PEM; null if it is neither.
 [[nodiscard]] X509Handle parse_certificate(std::string_view text);
 
