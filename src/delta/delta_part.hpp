@@ -37,10 +37,10 @@ struct DeltaPartRequest {
 };
 
 /// Makes a part: each file of the difference to its source where that is smaller, else of its own
-/// content; large ones of pieces of their source (`find_copies`). What clients will do is tried on
-/// each of them: they end with an assertion if one is
-/// too short. The result is the same on every machine.
-/// Throws Error for objects that are missing, or do not have their checksums.
+/// content; large ones of pieces of their source (`find_copies`). Each difference is applied, and
+/// pieces are put together, before they are used: clients end with an assertion if a difference is
+/// too short. The result is the same on every machine. Throws Error for objects that are missing,
+/// or do not have their checksums.
 [[nodiscard]] DeltaPart make_delta_part(const Context& ctx, const DeltaPartRequest& request);
 
 }  // namespace edgegpu
