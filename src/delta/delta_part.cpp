@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "delta/block_copies.hpp"
 #include "delta/likeness.hpp"
 #include "delta/xz_payload.hpp"
+#include "execution/memory_budget.hpp"
 #include "repository/file_object.hpp"
 #include "repository/ostree_object.hpp"
 #include "support/error.hpp"
@@ -25,9 +25,10 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
-/// Files of more than this, old and new together, are compared one at a time: suffixes take five
-/// times the old one.
+/// Files of more than this, old and new together, are compared beside others only while all of them
+/// are within `most_memory`.
 constexpr std::uint64_t large_pair = 64 * mebibyte;
+constexpr std::uint64_t most_memory = 2048 * mebibyte;
 /// A difference may be that much larger than the new file, by many small records: it has few bytes
 /// when it is compressed, but takes its space on devices.
 constexpr std::size_t percent_of_diff = 125;
@@ -97,13 +98,14 @@ public:
     }
 
     void add_file(const NewFile& file) {
-        static std::mutex large;
-        std::unique_lock<std::mutex> lock(large, std::defer_lock);
+        static MemoryBudget budget(most_memory);
+        std::optional<HeldMemory> held;
         if (file.size + file.source_size > large_pair) {
             if (file.size != last_.content.size()) {
                 last_ = {};
             }
-            lock.lock();
+            held.emplace(budget, memory_of(file));
+            ctx_.check_cancelled();
         }
         if (!file.link && std::max(file.size, file.source_size) > largest_compared_ &&
             add_copied(file)) {
@@ -182,6 +184,14 @@ private:
         std::string source;
         std::string operations;
     };
+
+    /// Both contents and the difference, with suffixes of five times the old one; or without a
+    /// difference, and an index of half of it.
+    [[nodiscard]] std::uint64_t memory_of(const NewFile& file) const {
+        return std::max(file.size, file.source_size) > largest_compared_
+                   ? file.size + file.source_size / 2 * 3
+                   : 2 * file.size + 5 * file.source_size;
+    }
 
     /// The content of the old file that a new one may be made from, or nothing.
     [[nodiscard]] std::string readable_source(const NewFile& file) const {

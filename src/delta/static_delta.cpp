@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -93,6 +95,20 @@ std::vector<std::span<const NewFile>> divide(const std::vector<NewFile>& files) 
     return parts;
 }
 
+/// The numbers of the parts, those with most bytes first: what is begun last is soon done.
+std::vector<std::size_t> largest_first(const std::vector<std::span<const NewFile>>& parts) {
+    std::vector<std::size_t> numbers(parts.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    std::ranges::stable_sort(numbers, std::ranges::greater(), [&](std::size_t number) {
+        std::uint64_t size = 0;
+        for (const NewFile& file : parts[number]) {
+            size += file.size;
+        }
+        return size;
+    });
+    return numbers;
+}
+
 std::vector<PartHeader> write_parts(const Context& ctx, const CommitView& from,
                                     const CommitView& to, const DeltaContent& content,
                                     const Fd& directory, const DeltaOptions& options) {
@@ -100,8 +116,10 @@ std::vector<PartHeader> write_parts(const Context& ctx, const CommitView& from,
     std::vector<PartHeader> headers(parts.size());
     Context limited = ctx;
     limited.jobs = std::min(ctx.jobs, most_jobs);
+    const std::vector<std::size_t> order = largest_first(parts);
     std::atomic<std::size_t> done{0};
-    parallel_for(limited, parts.size(), [&](std::size_t i) {
+    parallel_for(limited, parts.size(), [&](std::size_t place) {
+        const std::size_t i = order[place];
         const std::span<const TreeObject> directories =
             i == 0 ? std::span<const TreeObject>(content.directories)
                    : std::span<const TreeObject>();

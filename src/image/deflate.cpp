@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -16,6 +16,7 @@
 
 #include "cache/entry_lock.hpp"
 #include "cache/last_use.hpp"
+#include "execution/memory_budget.hpp"
 #include "execution/parallel.hpp"
 #include "support/error.hpp"
 #include "support/files/digest.hpp"
@@ -64,43 +65,6 @@ Trailer make_trailer(std::uint32_t crc, std::uint64_t size) {
     throw error("{}: its content is not the one recorded for it", entry.content.string())
         .hinted("the cache was changed from outside: delete this file and build again");
 }
-
-/// Limits the memory of all threads: makes a thread wait until the bytes that it needs are free.
-class MemoryBudget {
-public:
-    void acquire(std::uint64_t bytes) {
-        std::unique_lock lock(mutex_);
-        freed_.wait(lock, [&] { return used_ == 0 || used_ + bytes <= memory_budget; });
-        used_ += bytes;
-    }
-    void release(std::uint64_t bytes) {
-        {
-            const std::lock_guard lock(mutex_);
-            used_ -= bytes;
-        }
-        freed_.notify_all();
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable freed_;
-    std::uint64_t used_ = 0;
-};
-
-/// Bytes of a budget, released on destruction.
-class Held {
-public:
-    Held(MemoryBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(bytes) {
-        budget_.acquire(bytes_);
-    }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    ~Held() { budget_.release(bytes_); }
-
-private:
-    MemoryBudget& budget_;
-    std::uint64_t bytes_;
-};
 
 /// A stream that is written to the cache, where it gets its name when it is complete.
 class NewStream {
@@ -276,7 +240,7 @@ void DeflateStreams::make(std::vector<const Entry*> entries) {
             make_large(**large);
         }
     }
-    MemoryBudget budget;
+    MemoryBudget budget(memory_budget);
     const auto offset = small - entries.begin();
     // Contents that another build is deflating come last, when they are probably done.
     std::mutex mutex;
@@ -295,13 +259,13 @@ void DeflateStreams::make(std::vector<const Entry*> entries) {
                 return;
             }
         }
-        const Held held(budget, 2 * entry.size);
+        const HeldMemory held(budget, 2 * entry.size);
         make_one(entry);
     });
     parallel_for(ctx_, busy.size(), [&](std::size_t i) {
         const EntryLock lock(ctx_, EntryKind::deflate, busy[i]->digest, "is compressing a file");
         if (!has(*busy[i])) {
-            const Held held(budget, 2 * busy[i]->size);
+            const HeldMemory held(budget, 2 * busy[i]->size);
             make_one(*busy[i]);
         }
     });
