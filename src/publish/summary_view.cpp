@@ -10,7 +10,7 @@
 
 #include "delta/delta_check.hpp"
 #include "delta/static_delta.hpp"
-#include "repository/ostree_object.hpp"
+#include "repository/refs.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/glib.hpp"
@@ -102,13 +102,7 @@ SummaryView read_summary(const RepositoryView& repository) {
         return view;
     }
     view.readable = true;
-    const VariantHandle refs(g_variant_get_child_value(summary.get(), 0));
-    for (const VariantHandle& item : children_of(refs.get())) {
-        const char* name = nullptr;
-        g_variant_get_child(item.get(), 0, "&s", &name);
-        const VariantHandle value(g_variant_get_child_value(item.get(), 1));
-        view.refs[name] = checksum_in(value.get(), 1);
-    }
+    view.refs = refs_in_summary(view.text);
     const VariantHandle metadata(g_variant_get_child_value(summary.get(), 1));
     view.deltas = named_deltas(metadata.get());
     return view;

@@ -8,9 +8,11 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 
+#include "repository/ostree_object.hpp"
 #include "support/error.hpp"
 #include "support/files/directory.hpp"
 #include "support/files/file.hpp"
+#include "support/glib.hpp"
 #include "support/text/shell_text.hpp"
 #include "support/text/text.hpp"
 
@@ -148,6 +150,23 @@ std::map<std::string, std::string> read_refs(int repository, const std::string& 
         }
     }
     return found;
+}
+
+std::map<std::string, std::string> refs_in_summary(std::string_view summary) {
+    std::map<std::string, std::string> refs;
+    const VariantHandle parsed =
+        variant_from(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), std::string(summary));
+    if (!parsed) {
+        return refs;
+    }
+    const VariantHandle list(g_variant_get_child_value(parsed.get(), 0));
+    for (const VariantHandle& item : children_of(list.get())) {
+        const char* name = nullptr;
+        g_variant_get_child(item.get(), 0, "&s", &name);
+        const VariantHandle value(g_variant_get_child_value(item.get(), 1));
+        refs[name] = checksum_in(value.get(), 1);
+    }
+    return refs;
 }
 
 }  // namespace edgegpu

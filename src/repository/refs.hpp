@@ -22,4 +22,8 @@ namespace edgegpu {
 [[nodiscard]] std::map<std::string, std::string> read_refs(int repository,
                                                            const std::string& shown);
 
+/// The refs that a summary (the bytes of the file) names, with their checksums, each of which is
+/// empty if it is none. No refs if it is not a summary.
+[[nodiscard]] std::map<std::string, std::string> refs_in_summary(std::string_view summary);
+
 }  // namespace edgegpu

@@ -41,7 +41,7 @@ VariantHandle variant_to_sign(const GVariantType* type, std::string_view bytes) 
 }
 
 /// The commit of `ref` in a summary, hexadecimal; empty if it has none or several.
-std::string commit_in_parsed(GVariant* summary, const std::string& ref) {
+std::string commit_in_summary(GVariant* summary, const std::string& ref) {
     const VariantHandle refs(g_variant_get_child_value(summary, 0));
     std::string found;
     for (const VariantHandle& item : children_of(refs.get())) {
@@ -74,12 +74,6 @@ bool is_object_file(std::string_view bytes) {
 }
 
 }  // namespace
-
-std::string commit_in_summary(std::string_view summary, const std::string& ref) {
-    const VariantHandle parsed =
-        variant_to_sign(G_VARIANT_TYPE(OSTREE_SUMMARY_GVARIANT_STRING), summary);
-    return parsed ? commit_in_parsed(parsed.get(), ref) : std::string();
-}
 
 SigningKeys::SigningKeys(SigningRequest request) : request_(std::move(request)) {
     if (request_.module_key) {
@@ -152,7 +146,7 @@ Signatures SigningKeys::sign_summary(std::string_view summary) {
     if (!parsed) {
         throw refused("something that is not a summary");
     }
-    const std::string named = commit_in_parsed(parsed.get(), request_.ref);
+    const std::string named = commit_in_summary(parsed.get(), request_.ref);
     const bool owed = owed_summaries_.empty() ||
                       (owed_summaries_.size() < most_owed && owed_summaries_[0] == named);
     if (commit_.empty() ? !owed : named != commit_) {

@@ -18,10 +18,6 @@ namespace edgegpu {
 inline constexpr std::uint64_t commit_limit = 128U << 20U;
 inline constexpr std::uint64_t module_limit_to_sign = 1U << 30U;
 
-/// The commit that a summary (the bytes of the file) has for `ref`, in hexadecimal; empty if it has
-/// none or several, or is no summary.
-[[nodiscard]] std::string commit_in_summary(std::string_view summary, const std::string& ref);
-
 /// The keys of one build, and the checks before one is used. Lives in the signing process. Content
 /// comes from a process that has read untrusted packages, and is therefore checked:
 /// - a commit must be a commit object in normal form, bound to the blueprint's ref and to no other;

@@ -13,7 +13,6 @@
 #include "repository/object_check.hpp"
 #include "repository/refs.hpp"
 #include "repository/tree_objects.hpp"
-#include "signing/signing_keys.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/files/file_content.hpp"
@@ -108,14 +107,30 @@ std::set<std::string> PublishedState::objects_of(const Context& ctx, const std::
     return files;
 }
 
-void PublishedState::require_complete(const Context& ctx) {
-    const std::string summary = content("summary");
+void PublishedState::require_summary_of_refs(
+    const std::map<std::string, std::string>& named) const {
+    const auto refuse = [&](const std::string& what) {
+        return error("{}: its summary {}, and clients go by it", shown(), what)
+            .hinted("publish any ref again, or `ostree summary --update`");
+    };
     for (const auto& [ref, checksum] : refs_) {
-        if (!summary.empty() && commit_in_summary(summary, ref) != checksum) {
-            throw error("{}: its summary does not have the commit of ref {}, and clients go by it",
-                        shown(), ref)
-                .hinted("publish the ref again, or `ostree summary --update`");
+        const auto found = named.find(ref);
+        if (found == named.end() || found->second != checksum) {
+            throw refuse("does not have the commit of ref " + ref);
         }
+    }
+    for (const auto& [ref, checksum] : named) {
+        if (!refs_.contains(ref)) {
+            throw refuse("names ref " + ref + ", which is not there");
+        }
+    }
+}
+
+void PublishedState::require_complete(const Context& ctx) {
+    if (const std::string summary = content("summary"); !summary.empty()) {
+        require_summary_of_refs(refs_in_summary(summary));
+    }
+    for (const auto& [ref, checksum] : refs_) {
         needed_.merge(objects_of(ctx, checksum, ref));
     }
 }

@@ -63,6 +63,7 @@ public:
 
 private:
     void require_finished() const;
+    void require_summary_of_refs(const std::map<std::string, std::string>& named) const;
     void require_complete(const Context& ctx);
     void copy_changeable(const Context& ctx);
 

@@ -4,14 +4,17 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "repository/commit_view.hpp"
+#include "repository/refs.hpp"
 #include "signing/signing_keys.hpp"
 #include "support/error.hpp"
 #include "support/files/file.hpp"
@@ -159,7 +162,7 @@ void require_place(const RcloneRemote& remote) {
 
 void require_ours(const PublishedState& local, const RcloneRemote& remote,
                   const RemoteState& there) {
-    const std::string summary = there.head("summary");
+    const std::map<std::string, std::string> named = refs_in_summary(there.head("summary"));
     std::set<std::string> refs;
     for (const auto& [path, content] : there.heads) {
         if (path.starts_with(heads_prefix)) {
@@ -173,8 +176,10 @@ void require_ours(const PublishedState& local, const RcloneRemote& remote,
         const auto own = local.refs().find(ref);
         const std::string here = own == local.refs().end() ? std::string() : own->second;
         const std::string file = there.head(std::string(heads_prefix) + ref);
+        const auto in_summary = named.find(ref);
         for (const std::string& commit :
-             {std::string(trim_end(file)), commit_in_summary(summary, ref)}) {
+             {std::string(trim_end(file)),
+              in_summary == named.end() ? std::string() : in_summary->second}) {
             // What is no checksum was interrupted while it was written.
             const std::string why =
                 is_sha256(commit) && commit != here ? why_foreign(local, here, commit) : "";
