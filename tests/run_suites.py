@@ -60,6 +60,10 @@ PROGRAMS = ("edgegpu", "made", "gpu-health", "gpu-probe", "stand_in_rpm_ostree",
 LIMIT_S = 30 * 60
 MACHINE_LIMIT_S = 90 * 60
 SKIPPED = 77
+# What a first run of the default has on the disk at most, builds and the lab included. ostree leaves so much of the file system
+# free besides, also in tests.
+SPACE_BYTES = 20 << 30
+LEFT_FREE_PERCENT = 3
 
 
 def parse():
@@ -378,6 +382,16 @@ def quick_lanes(results):
             Lane(results, "scripts", scripts)]
 
 
+def warn_of_space(results):
+    """Tests fail in many ways where the disk is full, and few of them say so."""
+    status = os.statvfs(ROOT)
+    kept = status.f_blocks * status.f_frsize * LEFT_FREE_PERCENT // 100
+    free = status.f_bavail * status.f_frsize
+    if free < SPACE_BYTES + kept:
+        results.say(f"warning: {free / 1e9:.0f} GB are free in {ROOT}: a first run takes up to {SPACE_BYTES / 1e9:.0f} GB, and ostree "
+                    f"leaves {kept / 1e9:.0f} GB free: tests may fail for that alone")
+
+
 def prepare(options, results):
     """Compiles the program that scripts run, and makes the lab, which keeps one core busy for minutes and needs
     nothing that is compiled."""
@@ -398,6 +412,8 @@ def run_suites(options):
     os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
     results = Results(ROOT / "build/test-results")
     quick = "quick" in options.suites
+    if not quick:
+        warn_of_space(results)
     running = [style_lane(results)] if quick or "style" in options.suites else []
     for lane in running:
         lane.start()
