@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -28,6 +29,8 @@
 namespace edgegpu {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Contents of one part: an interrupted client goes on with the next part.
 constexpr std::uint64_t part_size = 24ULL << 20U;
@@ -62,7 +65,9 @@ GVariant* checksum_variant(const std::string& checksum) {
 
 void write_in(const Fd& directory, const std::string& name, std::string_view bytes, bool durable) {
     if (!try_write_file_at(directory.get(), name, bytes, 0644, durable)) {
-        throw write_error(path_of_descriptor(directory.get()).string(), name, errno);
+        const int code = errno;
+        const fs::path place = fs::read_symlink(path_of_descriptor(directory.get()));
+        throw write_error(place.string(), (place / name).string(), code);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <string>
 #include <vector>
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "support/error.hpp"
 #include "support/files/file.hpp"
 #include "support/text/shell_text.hpp"
+#include "support/text/terminal_text.hpp"
 #include "support/text/text.hpp"
 
 namespace edgegpu {
@@ -29,6 +31,31 @@ void append_lines(std::string& text, std::string_view what,
     }
 }
 
+/// Before the number of the lines that follow.
+constexpr std::string_view count_word = "lines ";
+
+Error unusable(const std::string& shown, const std::string& what) {
+    return error("{}: {}", shown, what)
+        .hinted(fmt::format("it has the pinned commits: mend it, or, if none is pinned, remove it: "
+                            "rm {}",
+                            shell_word(shown)));
+}
+
+/// The lines of the record. Throws if the file was cut, and may have had more pins. Records of
+/// edgegpu from before `count_word` do not tell.
+std::vector<std::string_view> whole_lines(std::string_view text, const std::string& shown) {
+    std::vector<std::string_view> lines = lines_of(text);
+    if (lines.empty() || !text.ends_with('\n')) {
+        throw unusable(shown, text.empty() ? "is empty" : "has no end");
+    }
+    if (lines[0].starts_with(count_word) &&
+        lines[0].substr(count_word.size()) != std::to_string(lines.size() - 1)) {
+        throw unusable(shown, fmt::format("has {} lines behind \"{}\"", lines.size() - 1,
+                                          printable_line(lines[0])));
+    }
+    return lines;
+}
+
 bool is_delta_name(std::string_view name) {
     const std::vector<std::string_view> commits = split(name, '-');
     return commits.size() <= 2 && std::ranges::all_of(commits, is_sha256);
@@ -41,14 +68,16 @@ std::string retention_text(const RetentionRecord& record) {
     append_lines(text, "pin", record.pins);
     append_lines(text, "commit", record.commits);
     append_lines(text, "delta", record.deltas);
-    return text;
+    return fmt::format("{}{}\n{}", count_word, std::ranges::count(text, '\n'), text);
 }
 
 RetentionRecord parse_retention(std::string_view text, const std::string& shown) {
     RetentionRecord record;
     std::size_t number = 0;
-    for (const std::string_view line : lines_of(text)) {
-        ++number;
+    for (const std::string_view line : whole_lines(text, shown)) {
+        if (++number == 1 && line.starts_with(count_word)) {
+            continue;
+        }
         const std::vector<std::string_view> words = split(line, ' ');
         std::int64_t time = 0;
         const bool known =
@@ -63,10 +92,7 @@ RetentionRecord parse_retention(std::string_view text, const std::string& shown)
         } else if (known && words[0] == "delta" && is_delta_name(words[1])) {
             record.deltas.emplace(words[1], time);
         } else {
-            throw error("{}: line {} is not one of edgegpu prune", shown, number)
-                .hinted(fmt::format("it has the pinned commits: mend it, or, if none is pinned, "
-                                    "remove it: rm {}",
-                                    shell_word(shown)));
+            throw unusable(shown, fmt::format("line {} is not one of edgegpu prune", number));
         }
     }
     return record;

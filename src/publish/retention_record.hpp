@@ -26,10 +26,10 @@ struct RetentionRecord {
     bool operator==(const RetentionRecord&) const = default;
 };
 
-/// The lines of the file: "pin|commit|delta NAME TIME".
+/// The file: "lines COUNT", and so many lines "pin|commit|delta NAME TIME".
 [[nodiscard]] std::string retention_text(const RetentionRecord& record);
-/// The record in such a text; `shown` is the file's path. Throws Error for anything else: a pin
-/// that is ignored would be a commit that is lost.
+/// The record in such a text; `shown` is the file's path. Throws Error for anything else, also
+/// for a file that was cut: a pin that is ignored would be a commit that is lost.
 [[nodiscard]] RetentionRecord parse_retention(std::string_view text, const std::string& shown);
 
 /// The record of a repository; empty if it has none. Throws Error.

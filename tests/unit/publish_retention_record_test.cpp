@@ -31,7 +31,18 @@ TEST(RetentionRecord, IsReadAsItWasWritten) {
     record.deltas[one + '-' + two] = 7;
     record.deltas[two] = 8;
     EXPECT_EQ(parse_retention(retention_text(record), "x"), record);
-    EXPECT_EQ(parse_retention("", "x"), RetentionRecord());
+    EXPECT_EQ(parse_retention(retention_text({}), "x"), RetentionRecord());
+    // As edgegpu wrote it before it counted the lines.
+    EXPECT_EQ(parse_retention("pin " + one + " 5\n", "x").pins,
+              (RetentionRecord{{{one, 5}}, {}, {}}.pins));
+}
+
+TEST(RetentionRecord, IsRefusedIfItWasCut) {
+    const std::string text = retention_text({{{one, 5}, {two, 6}}, {{two, 7}}, {}});
+    for (std::size_t size = 0; size < text.size(); ++size) {
+        EXPECT_THROW((void)parse_retention(text.substr(0, size), "x"), Error) << size;
+    }
+    EXPECT_THROW((void)parse_retention(text + "pin " + one + " 5\n", "x"), Error);
 }
 
 TEST(RetentionRecord, RefusesWhatItDoesNotKnow) {
@@ -40,7 +51,7 @@ TEST(RetentionRecord, RefusesWhatItDoesNotKnow) {
           "pin " + one.substr(1) + " 5", "keep " + one + " 5", "delta " + one + "-x 5",
           "delta " + one + '-' + two + '-' + one + " 5", std::string(" "), std::string("\n")}) {
         try {
-            (void)parse_retention("commit " + two + " 5\n" + line, "repo/record");
+            (void)parse_retention("commit " + two + " 5\n" + line + '\n', "repo/record");
             ADD_FAILURE() << line;
         } catch (const Error& failure) {
             EXPECT_THAT(failure.message(), HasSubstr("repo/record: line 2 is not one"));

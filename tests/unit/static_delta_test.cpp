@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/commit_fixture.hpp"
@@ -102,6 +103,17 @@ protected:
     std::string to_;
     int status_ = 0;
 };
+
+TEST_F(StaticDeltaTest, WhatCannotBeWrittenIsNamed) {
+    const fs::path taken = fixture.directory() / "taken/superblock";
+    fs::create_directories(taken);
+    try {
+        make("taken");
+        ADD_FAILURE() << "a directory was replaced by a file";
+    } catch (const Error& failure) {
+        EXPECT_THAT(failure.message(), testing::HasSubstr(taken.string()));
+    }
+}
 
 TEST_F(StaticDeltaTest, OstreeMakesTheNewCommitOfIt) {
     const StaticDelta delta = make("delta");
