@@ -36,7 +36,7 @@ Error cannot_write(const Repo::Impl& repo, int code) {
         return disk_full(repo.path.string());
     }
     return error("{}: cannot write to the repository: {}", repo.path.string(), std::strerror(code))
-        .hinted("give a directory you may write to with --repo");
+        .hinted("name a directory that you may write to");
 }
 
 // libostree creates `objects` last: a repository without it is incomplete.

@@ -40,6 +40,7 @@ void install_interrupt_handlers() {
         sigaction(SIGHUP, &action, nullptr);
     }
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGCHLD, SIG_DFL);
     umask(022);
 }

@@ -12,15 +12,6 @@ namespace edgegpu {
 
 namespace {
 
-Error cannot_open(const std::string& shown) {
-    const int code = errno;
-    Error problem = errno_error(shown, code);
-    return code == EMFILE ? problem.hinted(
-                                "every package stays open during a build: raise the "
-                                "limit of open files (ulimit -Hn 8192)")
-                          : problem;
-}
-
 Error changed(const std::string& shown) {
     return error(ErrorKind::fetch, "{} changed after it was verified", shown)
         .hinted("build again when nothing writes to it");
@@ -36,7 +27,7 @@ PackageContent::PackageContent(const std::filesystem::path& path, std::string sh
     : shown_(std::move(shown)) {
     const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
     if (!place) {
-        throw cannot_open(shown_);
+        throw errno_error(shown_, errno);
     }
     file_ = open_regular(place.get(), shown_);
     state_ = state_of(file_.get(), shown_);

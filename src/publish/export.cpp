@@ -233,7 +233,7 @@ private:
         Sha256 digest;
         TarWriter tar([&](std::string_view piece) {
             if (!write_all(file.get(), piece)) {
-                throw errno == EFBIG
+                throw errno == EFBIG && archive_.bytes() > largest_file_on_fat
                     ? too_large_for_fat(archive_.bytes())
                     : write_error(request_.output.string(), request_.output.string(), errno);
             }

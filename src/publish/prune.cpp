@@ -81,7 +81,9 @@ private:
         }
         const auto reason = reason_of_failure([&] { write_retention(repo_, plan_.record); });
         if (reason && !plan_.removes()) {
-            throw Error(*reason);
+            throw Error(*reason).hinted(
+                "what is not noted does not get older: free some space, or let --grace 0 remove it "
+                "at once, which needs none");
         }
         if (reason) {
             ctx_.console->note(*reason);

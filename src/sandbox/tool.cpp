@@ -7,6 +7,8 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,8 +54,13 @@ void append_programs(Words& argv) {
 
 /// Limits the program's memory, processor time and file size.
 void append_limits(Words& argv) {
-    append_words(argv,
-                 {"prlimit", "--as=2147483648", "--cpu=30", "--fsize=536870912", "--core=0", "--"});
+    constexpr rlim_t largest_file = 512U << 20U;
+    // Nobody but root can raise a hard limit.
+    struct rlimit inherited {};
+    const bool known = ::getrlimit(RLIMIT_FSIZE, &inherited) == 0;
+    const rlim_t files = known ? std::min(inherited.rlim_max, largest_file) : largest_file;
+    append_words(argv, {"prlimit", "--as=2147483648", "--cpu=30", fmt::format("--fsize={}", files),
+                        "--core=0", "--"});
 }
 
 /// Files and directories that only the sandbox of one program has.

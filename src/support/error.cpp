@@ -46,6 +46,10 @@ Error errno_error(std::string_view what, int code) {
     Error failure = error("{}: {}", what, description != nullptr ? description : "unknown error");
     if (code == ENOSPC || code == EDQUOT) {
         failure.hinted("free some space, and run the command again");
+    } else if (code == EFBIG) {
+        failure.hinted("there is a limit for files: `ulimit -f` shows that of this shell");
+    } else if (code == EMFILE) {
+        failure.hinted("raise the limit of open files: ulimit -Hn 8192");
     }
     return failure;
 }

@@ -100,7 +100,7 @@ Kind kind_of_reason(std::string_view reason) {
         return Kind::certificate;
     }
     if (says({"no space left", "insufficient storage", "quota exceeded", "over quota", "disk full",
-              "storagefull"}) ||
+              "storagefull", "remaining disk space"}) ||
         has_status({"507 "})) {
         return Kind::space;
     }

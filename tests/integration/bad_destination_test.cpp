@@ -64,7 +64,7 @@ TEST_F(BadDestination, ReadOnlyRepository) {
     blueprint(shared());
     const std::string message = ": cannot write to the repository: Read-only file system\n" +
                                 during("opening the repository for") +
-                                "hint: give a directory you may write to with --repo\n";
+                                "hint: name a directory that you may write to\n";
     EXPECT_EQ(build(disk.path()), "error: " + disk.path().string() + message);
     EXPECT_EQ(status_, 1);
     EXPECT_EQ(build(disk.path() / "new"), "error: " + (disk.path() / "new").string() + message);
@@ -77,7 +77,7 @@ TEST_F(BadDestination, FileInPlaceOfTheRepository) {
     EXPECT_EQ(build(), "error: " + repo().string() +
                            ": cannot write to the repository: Not a directory\n" +
                            during("opening the repository for") +
-                           "hint: give a directory you may write to with --repo\n");
+                           "hint: name a directory that you may write to\n");
     EXPECT_EQ(status_, 1);
     EXPECT_EQ(read_file(repo()), "a file\n");
 }

@@ -51,6 +51,8 @@ TEST(RcloneProblem, KindsGoByWords) {
     EXPECT_EQ(kind("x509: certificate signed by unknown authority"),
               RcloneProblem::Kind::certificate);
     EXPECT_EQ(kind("write /srv/x: no space left on device"), RcloneProblem::Kind::space);
+    EXPECT_EQ(kind("preallocate: file too big for remaining disk space"),
+              RcloneProblem::Kind::space);
     EXPECT_EQ(kind("Insufficient Storage: 507 Insufficient Storage"), RcloneProblem::Kind::space);
     EXPECT_EQ(kind("dial tcp 127.0.0.1:1: connect: connection refused"),
               RcloneProblem::Kind::passing);

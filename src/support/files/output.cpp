@@ -106,7 +106,11 @@ bool is_disk_full(const Error& failure) {
 }
 
 void hint_at_full_disk(Error& failure) {
-    if (is_disk_full(failure)) {
+    std::error_code ignored;
+    const std::string temporary = (fs::temp_directory_path(ignored) / "edgegpu-").string();
+    if (is_disk_full(failure) && failure.message().starts_with(temporary)) {
+        failure.hinted("free some space there, or name another directory in TMPDIR");
+    } else if (is_disk_full(failure)) {
         failure.hinted("free some space, or name a file elsewhere with --output");
     }
 }

@@ -38,7 +38,7 @@ private:
 /// Whether an error of disk_full or errno_error is about a full disk or an exceeded quota.
 [[nodiscard]] bool is_disk_full(const Error& failure);
 
-/// Replaces the hint of an error about a full disk by one for the user of --output.
+/// Replaces the hint of an error about a full disk by one for the user of --output, or of TMPDIR.
 void hint_at_full_disk(Error& failure);
 
 }  // namespace edgegpu
