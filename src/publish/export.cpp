@@ -211,7 +211,9 @@ private:
         }
         const std::uint64_t bytes = archive_.bytes();
         if (system.f_type == MSDOS_SUPER_MAGIC && bytes > largest_file_on_fat) {
-            throw too_large_for_fat(bytes);
+            throw error("{}: it needs {}, and its file system has no such large files", place,
+                        human_size(bytes))
+                .hinted("FAT has none of 4 GiB: format the medium with exFAT or ext4");
         }
         // Of some file systems of programs nothing is known.
         if (space.f_blocks != 0 && bytes > space.f_bavail * std::uint64_t{space.f_frsize}) {
@@ -219,11 +221,6 @@ private:
                         human_size(space.f_bavail * std::uint64_t{space.f_frsize}))
                 .hinted("free some space, or name a file elsewhere with --output");
         }
-    }
-    [[nodiscard]] Error too_large_for_fat(std::uint64_t bytes) const {
-        return error("{}: it needs {}, and its file system has no such large files",
-                     request_.output.string(), human_size(bytes))
-            .hinted("FAT has none of 4 GiB: format the medium with exFAT or ext4");
     }
 
     /// The whole archive, without its name.
@@ -233,9 +230,7 @@ private:
         Sha256 digest;
         TarWriter tar([&](std::string_view piece) {
             if (!write_all(file.get(), piece)) {
-                throw errno == EFBIG && archive_.bytes() > largest_file_on_fat
-                    ? too_large_for_fat(archive_.bytes())
-                    : write_error(request_.output.string(), request_.output.string(), errno);
+                throw write_error(request_.output.string(), request_.output.string(), errno);
             }
             digest.update(piece);
             exported_.bytes += piece.size();

@@ -47,7 +47,10 @@ Error errno_error(std::string_view what, int code) {
     if (code == ENOSPC || code == EDQUOT) {
         failure.hinted("free some space, and run the command again");
     } else if (code == EFBIG) {
-        failure.hinted("there is a limit for files: `ulimit -f` shows that of this shell");
+        failure.hinted(
+            "files have a largest size: that of this shell (`ulimit -f`), or of the file system "
+            "(FAT "
+            "has none of 4 GiB)");
     } else if (code == EMFILE) {
         failure.hinted("raise the limit of open files: ulimit -Hn 8192");
     }

@@ -20,32 +20,28 @@ std::future<void> taken_elsewhere(MemoryBudget& budget, std::uint64_t bytes) {
                       [&budget, bytes] { const HeldMemory held(budget, bytes); });
 }
 
-bool is_waiting(std::future<void>& taken) {
-    return taken.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout;
+/// `wanted` bytes are not to be had before the `held` ones are given back.
+void expect_to_wait(MemoryBudget& budget, std::uint64_t held, std::uint64_t wanted) {
+    std::optional<HeldMemory> first(std::in_place, budget, held);
+    const std::future<void> second = taken_elsewhere(budget, wanted);
+    EXPECT_EQ(second.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    first.reset();
+    second.wait();
 }
 
 TEST(MemoryBudgetTest, IsSharedUpToItsSize) {
     MemoryBudget budget(10);
-    std::optional<HeldMemory> held(std::in_place, budget, 6);
-    taken_elsewhere(budget, 4).get();
-    std::future<void> too_many = taken_elsewhere(budget, 5);
-    EXPECT_TRUE(is_waiting(too_many));
-    held.reset();
-    too_many.get();
+    {
+        const HeldMemory held(budget, 6);
+        taken_elsewhere(budget, 4).get();
+    }
+    expect_to_wait(budget, 6, 5);
 }
 
 TEST(MemoryBudgetTest, WhatIsLargerGoesAlone) {
     MemoryBudget budget(10);
-    std::optional<HeldMemory> held(std::in_place, budget, 1);
-    std::future<void> larger = taken_elsewhere(budget, 11);
-    EXPECT_TRUE(is_waiting(larger));
-    held.reset();
-    larger.get();
-    held.emplace(budget, 11);
-    std::future<void> small = taken_elsewhere(budget, 1);
-    EXPECT_TRUE(is_waiting(small));
-    held.reset();
-    small.get();
+    expect_to_wait(budget, 1, 11);
+    expect_to_wait(budget, 11, 1);
 }
 
 TEST(MemoryBudgetTest, IsNeverExceededByManyThreads) {

@@ -1,6 +1,7 @@
 #include "support/files/output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/files/directory.hpp"
 #include "support/files/file.hpp"
 #include "support/text/number.hpp"
 
@@ -106,13 +108,16 @@ bool is_disk_full(const Error& failure) {
 }
 
 void hint_at_full_disk(Error& failure) {
-    std::error_code ignored;
-    const std::string temporary = (fs::temp_directory_path(ignored) / "edgegpu-").string();
-    if (is_disk_full(failure) && failure.message().starts_with(temporary)) {
-        failure.hinted("free some space there, or name another directory in TMPDIR");
-    } else if (is_disk_full(failure)) {
-        failure.hinted("free some space, or name a file elsewhere with --output");
+    if (!is_disk_full(failure)) {
+        return;
     }
+    std::error_code ignored;
+    const std::array places{fs::temp_directory_path(ignored), large_temporary_directory()};
+    const bool temporary = std::ranges::any_of(places, [&](const fs::path& place) {
+        return failure.message().starts_with((place / "edgegpu-").string());
+    });
+    failure.hinted(temporary ? "free some space there, or name another directory in TMPDIR"
+                             : "free some space, or name a file elsewhere with --output");
 }
 
 }  // namespace edgegpu
